@@ -278,6 +278,8 @@ def test_a_network_without_traffic_is_a_network(changed: Callable[..., Path]) ->
 @pytest.mark.parametrize("file", ["hosts.yaml", "groups.yaml", "defaults.yaml", "links.yaml", "traffic.yaml"])
 @pytest.mark.parametrize("content", [b"", b"- 1\n", b"a: [\n", b"\x00\xff", b"word\n"])
 def test_a_file_that_is_no_inventory_is_told(changed: Callable[..., Path], file: str, content: bytes) -> None:
+    if not content and file in ("defaults.yaml", "traffic.yaml"):
+        content = b"[]\n"  # these may be empty
     folder = changed()
     (folder / file).write_bytes(content)
 
@@ -330,3 +332,17 @@ def test_what_all_hosts_share_may_stand_in_the_defaults_and_in_groups_of_groups(
     assert network.device("s2970").role == DeviceRole.CORE
     assert network.device("s2950").features == {"hqf"}
     assert "hqf" not in network.device("r1").features
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n# nothing\n"])
+@pytest.mark.parametrize("file", ["groups.yaml", "defaults.yaml", "traffic.yaml", "changes.yaml"])
+def test_a_file_that_one_may_do_without_may_be_empty(tmp_path: Path, file: str, text: str) -> None:
+    folder = tmp_path / "campus"
+    shutil.copytree(CAMPUS, folder)
+    if file == "groups.yaml":  # of the campus, the devices have their platforms from there
+        shutil.rmtree(folder)
+        shutil.copytree(CAMPUS.parent / "itesm-wan", folder)
+        hosts = folder / "hosts.yaml"
+        hosts.write_text(hosts.read_text().replace("groups: [cisco_ios]", "platform: cisco_ios"))
+    (folder / file).write_text(text)
+    assert load_network(folder).devices

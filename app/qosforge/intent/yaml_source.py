@@ -121,6 +121,12 @@ def read_document(path: Path, called: str | None = None, bounds: Bounds = TEXT) 
     return parse_document(text, name, bounds)
 
 
+def is_blank(text: str) -> bool:
+    """Whether a YAML text says nothing: it has blank lines and comments alone."""
+    lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]
+    return all(not line or line.startswith("#") for line in lines)
+
+
 def parse_document(text: str, name: str, bounds: Bounds = TEXT) -> YamlDocument:
     """Parse YAML text within bounds.
 

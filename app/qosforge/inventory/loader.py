@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
-from qosforge.intent.yaml_source import Bounds, Path_, YamlDocument, read_document
+from qosforge.intent.yaml_source import Bounds, Path_, YamlDocument, is_blank, read_document
 from qosforge.inventory.changes import ChangeRules
 from qosforge.inventory.consistency import inconsistencies
 from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network, Station, TrafficScenario
@@ -70,8 +70,16 @@ def load_network(folder: Path) -> Network:
 
 
 def _document(path: Path) -> YamlDocument | None:
-    """A file that a network may do without."""
-    return read_document(path, bounds=BOUNDS) if path.is_file() else None
+    """A file that a network may do without, and that may say nothing."""
+    if not path.is_file():
+        return None
+    try:
+        document = read_document(path, bounds=BOUNDS)
+    except (InputError, InputErrors):
+        if is_blank(path.read_text(encoding="utf-8", errors="replace")):
+            return None
+        raise
+    return document if document.data is not None else None
 
 
 def _simple_inventory(folder: Path, hosts: YamlDocument) -> Inventory:
