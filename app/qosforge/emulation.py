@@ -93,6 +93,25 @@ def stop_lab(state: Path, *, clean: bool = False) -> bool:
     return stopped
 
 
+def lab_devices(state: Path) -> frozenset[str] | None:
+    """The devices of the lab that runs in ``state``; ``None`` where none runs.
+
+    Raises:
+        NotInstalled: the lab is not installed.
+        ServiceError: it runs and does not answer.
+    """
+    _require_lab()
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+
+    try:
+        answer = control.status(state)
+    except LabError as error:
+        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
+    emulated = answer.get("boxes") if answer else None
+    return frozenset(emulated) if isinstance(emulated, dict) else None
+
+
 def _lab_is_installed() -> bool:
     return find_spec("qoslab") is not None
 

@@ -20,6 +20,8 @@ class Entry:
 
 _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "Policies": (
+        ("policy", "policy", "Policies: those that ship with qosforge, and new ones."),
+        ("application", "application", "Applications that a policy can match by name."),
         ("lint", "policies", "Check an intent: language, and what each device can do of it."),
         ("compile", "policies", "Compile an intent into the configuration of every device."),
         ("validate", "policies", "Compile and validate: own checks, and Batfish where a service is configured."),
@@ -45,6 +47,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("take-over", "takeover", "Stand for a version that somebody else wrote."),
     ),
     "Networks and devices": (
+        ("init", "init", "Write a first network and policy, by questions or by options."),
         ("network", "network", "Whole networks, and what their devices tell of them."),
         ("device", "device", "The devices of a network, and how they are reached."),
         ("audit", "audit", "Say what is configured, whether it is consistent, and where marks are lost."),

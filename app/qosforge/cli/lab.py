@@ -1,7 +1,9 @@
-"""Commands about the lab: up, down, clean."""
+"""Commands about the lab: up, status, down, clean."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -11,9 +13,10 @@ from qosforge.cli.options import AsJson, NetworkFolder, network_folder
 from qosforge.cli.output import print_json
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out
-from qosforge.emulation import start_lab, stop_lab
+from qosforge.emulation import lab_devices, start_lab, stop_lab
 from qosforge.inventory.loader import load_network
-from qosforge.inventory.overlay import state_folder
+from qosforge.inventory.models import Network
+from qosforge.inventory.overlay import read_overlay, state_folder
 from qosforge.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -42,12 +45,26 @@ def up(
     if as_json:
         print_json(addresses)
         return
-    table = Table(box=None, padding=(0, 1))
-    for heading in ("box", "platform", "image", "ssh"):
-        table.add_column(heading)
-    for device in net.devices:
-        table.add_row(device.name, device.platform, device.image, addresses[device.name])
-    print_table(table)
+    _print(net, addresses)
+
+
+@app.command()
+def status(network: NetworkFolder = None, as_json: AsJson = False) -> None:
+    """Say which devices of a network are emulated now, and where they are reached; exit code 1 where none is."""
+    net = load_network(network_folder(network))
+    state = state_folder(load_settings().var_dir, net.name)
+    up = lab_devices(state) or frozenset()
+    overlay = read_overlay(state) if up else None
+    reached = {name: f"{one.hostname}:{one.port}" for name, one in overlay.addresses.items()} if overlay else {}
+    if as_json:
+        print_json(
+            {"network": net.name, "up": bool(up), "devices": {name: reached.get(name) for name in sorted(up)}}
+        )
+    elif up:
+        _print(net, {name: where for name, where in reached.items() if name in up})
+    else:
+        out.print("no lab is running")
+    sys.exit(0 if up else 1)
 
 
 @app.command()
@@ -73,3 +90,10 @@ def clean(network: NetworkFolder = None, as_json: AsJson = False) -> None:
 def _stop(network: NetworkFolder, *, clean: bool) -> bool:
     name = load_network(network_folder(network)).name
     return stop_lab(state_folder(load_settings().var_dir, name), clean=clean)
+
+
+def _print(network: Network, addresses: Mapping[str, str]) -> None:
+    table = Table("device", "platform", "image", "ssh", box=None, padding=(0, 1))
+    for device in network.devices:
+        table.add_row(device.name, device.platform, device.image, addresses.get(device.name, "–"))
+    print_table(table)

@@ -182,5 +182,7 @@ class _Told(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """See `logging.Handler.emit`."""
-        if record.name.partition(".")[0] == "qosforge" and record.levelno >= logging.WARNING:
+        ours = record.name.partition(".")[0] == "qosforge"
+        # Who gives a logger a handler of its own wants it told to those alone who keep a log.
+        if ours and record.levelno >= logging.WARNING and not logging.getLogger(record.name).handlers:
             progress("warning", record.getMessage())

@@ -117,7 +117,8 @@ class DeviceFamily:
 
     ``delivered`` are configurations of devices as delivered: as such, and where quality of service has to be
     switched on. ``objects`` is a pattern of the headings of what a device can be without; what it has for its own
-    CPU is none of these.
+    CPU is none of these. ``emulated_start`` is the configuration that an emulated device with ports of
+    these rates in kb/s begins with, where one can be made of so little.
     """
 
     title: str
@@ -130,6 +131,7 @@ class DeviceFamily:
     versions: str = ".*"
     delivered: tuple[str, ...] = ("",)
     objects: str = "(?!)"
+    emulated_start: Callable[[Mapping[str, int]], str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

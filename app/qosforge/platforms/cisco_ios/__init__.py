@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
@@ -17,6 +19,21 @@ from qosforge.platforms.ios_inspection import inspect, inspection_commands
 from qosforge.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from qosforge.platforms.ios_secrets import IOS_FORMS
 from qosforge.platforms.profile import platform_profile
+
+_SERIAL_KBPS = 1544
+"""What a serial interface takes for its rate, and does not print."""
+
+
+def _emulated_start(ports: Mapping[str, int]) -> str:
+    """Marking takes CEF; a rate that the interface does not know by itself is its ``bandwidth``."""
+    lines = ["ip cef"]
+    for port, kbps in ports.items():
+        lines.append(f"interface {port}")
+        if "Ethernet" not in port and kbps != _SERIAL_KBPS:
+            lines.append(f" bandwidth {kbps}")
+        lines.append(" no ip address")
+    return "\n".join([*lines, ""])
+
 
 FEATURES = frozenset(
     {
@@ -81,6 +98,7 @@ PLATFORM = Platform(
         states_image=True,
         versions=r"1[0-5]\..*",
         objects="(?:policy-map|class-map|map-class frame-relay) .+",
+        emulated_start=_emulated_start,
     ),
     batfish_format="cisco_ios",
     secrets=IOS_FORMS,

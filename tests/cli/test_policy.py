@@ -1,0 +1,87 @@
+"""`qosforge policy` and `qosforge application`: what there is to begin from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from qosforge.intent.applications import load_catalogue
+from qosforge.intent.policy_source import shipped_policies
+from qosforge.resources import root
+
+from .conftest import Command
+
+
+def test_the_policies_that_ship_are_listed_with_their_purpose(qosforge: Command) -> None:
+    listed = json.loads(qosforge("policy", "list", "--json").stdout)
+    assert [one["policy"] for one in listed] == list(shipped_policies())
+    (campus,) = [one for one in listed if one["policy"] == "campus-collaboration"]
+    assert (campus["classes"], campus["checks"]) == (3, 11)
+    assert all(one["purpose"] for one in listed)
+    assert campus["purpose"] in qosforge("policy", "list").stdout
+
+
+def test_a_policy_that_cannot_be_read_says_why_in_the_list(qosforge: Command, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("version: 1\nintent: broken\n")
+    (one,) = json.loads(qosforge("policy", "list", tmp_path, "--json").stdout)
+    assert "classes" in one["error"]
+    assert qosforge("policy", "list", tmp_path / "nowhere").code == 2
+
+
+def test_a_policy_is_shown_by_its_classes(qosforge: Command) -> None:
+    shown = qosforge("policy", "show", "campus-collaboration")
+    assert shown.code == 0
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    assert any(
+        line.startswith(
+            "voice-video any application rtp-audio rtp-video; dscp ef af41 dscp af41, cos 5 priority percent"
+        )
+        for line in lines
+    )
+    assert "role edge middle, interfaces wan, direction output" in lines
+    path = root() / "policies" / "campus-collaboration.yaml"
+    assert qosforge("policy", "show", path, "--yaml").stdout.rstrip() == path.read_text().rstrip()
+    assert json.loads(qosforge("policy", "show", path, "--json").stdout)["intent"] == "campus-collaboration"
+    unknown = qosforge("policy", "show", "campus-colaboration")
+    assert unknown.code == 2
+    assert "qosforge policy list" in unknown.stderr
+
+
+def test_classes_below_others_are_shown_too(qosforge: Command) -> None:
+    names = [line.split()[:1] for line in qosforge("policy", "show", "torino-link-sharing").stdout.splitlines()]
+    inner = json.loads(qosforge("policy", "show", "torino-link-sharing", "--json").stdout)
+    below = [one["name"] for class_ in inner["classes"] for one in class_.get("treatment", {}).get("children", [])]
+    assert below
+    assert all([name] in names for name in below)
+
+
+@pytest.mark.parametrize("start", ["rfc4594-4", "campus-collaboration"])
+def test_a_new_policy_is_that_which_it_begins_as(qosforge: Command, tmp_path: Path, start: str) -> None:
+    made = qosforge("policy", "new", "office", "--from", start, "--in", tmp_path, "--json")
+    assert json.loads(made.stdout) == {"made": str(tmp_path / "office.yaml")}
+    ours = json.loads(qosforge("policy", "show", tmp_path / "office.yaml", "--json").stdout)
+    theirs = json.loads(qosforge("policy", "show", start, "--json").stdout)
+    assert ours == theirs | {"intent": "office"}
+    assert qosforge("policy", "new", "office", "--in", tmp_path).code == 2
+
+
+def test_a_new_policy_is_not_parted_from_what_it_includes(qosforge: Command, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "classes.yaml").write_text("classes:\n  - {name: default, treatment: {}}\n")
+    (tmp_path / "there" / "own.yaml").write_text(
+        "version: 1\nintent: own\ninclude: [classes.yaml]\napply: [{interfaces: lan, direction: output}]\n"
+    )
+    refused = qosforge("policy", "new", "office", "--from", tmp_path / "there" / "own.yaml", "--in", tmp_path)
+    assert refused.code == 2
+    assert not (tmp_path / "office.yaml").exists()
+    assert (
+        qosforge("policy", "new", "b", "--from", tmp_path / "there/own.yaml", "--in", tmp_path / "there").code == 0
+    )
+
+
+def test_applications_are_listed(qosforge: Command) -> None:
+    assert json.loads(qosforge("application", "list", "--json").stdout).keys() == load_catalogue().keys()
+    told = qosforge("application", "list").stdout
+    assert ["https", "tcp", "443", "exact"] in [line.split()[:4] for line in told.splitlines()]
