@@ -134,4 +134,5 @@ def test_claims_that_do_not_hold_have_their_reason(
 def test_claims_are_reported_in_words(name: str) -> None:
     for view in claim_views(load_experiment(name), None):
         assert view.published, view.claim.id
+        assert "_" not in view.published + view.about, view.claim.id
         assert "{" not in view.published + view.about, view.claim.id

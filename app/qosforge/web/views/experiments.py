@@ -18,6 +18,7 @@ MOST_ROWS = 300
 """Rows that a page shows; the document has all of them."""
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
+_TOGETHER = {"all": "all queues"}
 _LIMITS = {
     Relation.BELOW: "below",
     Relation.ABOVE: "above",
@@ -118,7 +119,7 @@ def tally(views: Sequence[ClaimView]) -> dict[str, int]:
 
 def _claim(claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
     metric, unit = _measure(claim.metric)
-    about = f"{metric} of {claim.subject.replace('+', ' and ')}, {claim.scenario}"
+    about = f"{metric}: {_subject(claim.subject)}, scenario {claim.scenario}"
     reason = str(found["reason"]) if found else "" if claim.reproducible else claim.note
     return ClaimView(
         claim,
@@ -128,6 +129,18 @@ def _claim(claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
         bool(found["holds"]) if found else None,
         reason,
     )
+
+
+def _subject(subject: str) -> str:
+    """What was measured: ``ideal.q3`` is q3 of ideal, ``ideal.all`` all queues of it together."""
+    return " and ".join(map(_part, subject.split("+")))
+
+
+def _part(subject: str) -> str:
+    device, _, part = subject.partition(".")
+    if not part:
+        return subject
+    return f"{_TOGETHER.get(part, part.replace('-', ' '))} of {device}"
 
 
 def _measure(metric: str) -> tuple[str, str]:
@@ -141,10 +154,10 @@ def _published_text(claim: Claim, unit: str) -> str:
         steps = [_operand(claim, one) for one in value.ascending]
         return f"rises: {' < '.join(steps)}" if value.strict else f"does not fall: {' ≤ '.join(steps)}"
     if isinstance(value, OperandRatio):
-        sides = f"{_operand(claim, value.top)} : {_operand(claim, value.bottom)}"
+        sides = f"{_operand(claim, value.top)} ÷ {_operand(claim, value.bottom)}"
         return f"{sides} {_LIMITS[value.relation]} {_number(value.value)}".replace("  ", " ") + _within(claim, "")
     if claim.printed:
-        return f"{claim.printed} {unit}".strip()
+        return f"{claim.printed} {unit}".strip() if claim.printed[-1].isdigit() else claim.printed
     return f"{_LIMITS[claim.type]} {_number(value)} {unit}".strip() + _within(claim, unit)
 
 
@@ -156,8 +169,10 @@ def _within(claim: Claim, unit: str) -> str:
 
 
 def _operand(claim: Claim, one: Operand) -> str:
-    words = [word for word in (one.experiment, one.subject, one.scenario, one.metric) if word]
-    return " ".join(words) or claim.subject
+    metric = " ".join(_measure(one.metric)).strip() if one.metric else ""
+    subject = _subject(one.subject) if one.subject else ""
+    words = [word for word in (one.experiment, subject, one.scenario, metric) if word]
+    return ", ".join(words) or _subject(claim.subject)
 
 
 def _obtained_text(value: object, unit: str) -> str:
