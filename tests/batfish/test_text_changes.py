@@ -60,6 +60,8 @@ def alters(text: str, old: str, new: str, platform: str = "cisco_ios") -> bool:
             " service-policy output OUT\n",
             " rate-limit input 8000 1500 1500 conform-action transmit exceed-action drop\n",
         ),
+        (" service-policy output OUT\n", " ip rtp header-compression iphc-format\n"),
+        (" service-policy output OUT\n", " class slow\nmap-class frame-relay slow\n frame-relay cir 56000\n"),
     ],
 )
 def test_quality_of_service_and_its_access_lists_do_not(old: str, new: str) -> None:
