@@ -39,8 +39,13 @@ LOST = {
 NO_COMPILE = re.compile(
     r"import-does-not-compile: intent \S+ does not compile(?: beside what the device runs)?: (\S+): "
 )
-HALF = {(policy, device) for policy in ("cern-strict", "cern-wrr") for device in ("router1", "e300")}
-"""Devices whose image has no line for what classes match: what is compiled all the same matches nothing."""
+HALF = {
+    ("rfc4594-12", "e300"),
+    *((policy, device) for policy in ("cern-strict", "cern-wrr") for device in ("router1", "e300")),
+}
+"""Devices with errors: an image has no line for what classes match, so that what is compiled matches nothing, or an
+E300 has too few queues, so that what is read has fewer classes, each in the queue of its marks.
+"""
 
 
 @cache
