@@ -15,7 +15,7 @@ class Question:
     """A question by its name in Batfish, of a snapshot; ``against`` another one only where they differ.
 
     It is asked where a text of the snapshots has one of these ``words``; without them always. ``computing`` ones
-    need the forwarding of the whole network.
+    look at the whole network, which takes most of the time: they are asked where forwarding may be another one.
     """
 
     name: str
@@ -42,7 +42,7 @@ QUESTIONS: Mapping[str, Question] = {
     "references-before": Question("undefinedReferences", BEFORE),
     "interfaces": _change("interfaceProperties"),
     "vlans": _change("switchedVlanProperties", "vlan"),
-    "edges": _change("layer3Edges"),
+    "edges": _change("layer3Edges", computing=True),
     "ospf": _change("ospfInterfaceConfiguration", "router ospf"),
     "bgp": _change("bgpPeerConfiguration", "router bgp"),
     "routes": _change("routes", computing=True),
