@@ -73,4 +73,5 @@ def walk(lines: Iterable[PlacedLine]) -> Iterator[PlacedLine]:
     """The lines and all below them, in the order of the text."""
     for line in lines:
         yield line
-        yield from walk(line.below)
+        if line.below:
+            yield from walk(line.below)

@@ -11,8 +11,9 @@ from qosforge.commands.line import Line
 from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
 from qosforge.commands.placed_line import PlacedLine
 from qosforge.commands.reading import Entry, Reading
-from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
+from qosforge.commands.transcript import LINES, CommandSyntax, merge_objects, tidy
 from qosforge.configtree import ConfigLine, Grammar, LineRule, Tree
+from qosforge.memoise import memoise_by_value
 
 
 @dataclass(frozen=True)
@@ -150,14 +151,19 @@ class CommandTable:
 
         Where it may be ``abbreviated``, its commands are spelt out.
         """
-        whole = tidy(self._prepare(text), self.syntax) if abbreviated else text
-        return tuple(self._placed(self.grammar.parse(whole), "", None))
+        if not abbreviated:
+            return self._rendered(text)
+        return tuple(self._placed(self.grammar.parse(tidy(self._prepare(text), self.syntax)), "", None))
+
+    @memoise_by_value(64)  # the same text for devices alike, whatever else they run
+    def _rendered(self, text: str) -> tuple[PlacedLine, ...]:
+        return tuple(self._placed(self.grammar.parse(text), "", None))
 
     def _placed(self, lines: Tree, mode: str, above: PlacedLine | None) -> Iterator[PlacedLine]:
         for line in lines:
             found = self.find(line.text, mode)
             form, values = found or (None, {})
-            managed = (above is None or above.managed) and self.grammar.find(line.text, mode) is not None
+            managed = (above is None or above.managed) and self._is_managed(line.text, mode)
             understood = form.understood if form is not None else not self._is_qos(line.text, mode)
             row, negated = (form.line, form.negated) if form else (None, False)
             placed = PlacedLine(line.text, line.number, mode, above, row, values, managed, understood, negated)
@@ -231,6 +237,7 @@ class CommandTable:
             yield ConfigLine(line.text, tuple(inside), line.number)
             yield from self._level(outside, mode)
 
+    @memoise_by_value(LINES)
     def find(self, text: str, mode: str) -> tuple[Form, Mapping[str, Value]] | None:
         """The first form of a line that a text has in a mode, with its values."""
         for first in (text.split(" ", 1)[0], ANY_WORD):
@@ -239,6 +246,11 @@ class CommandTable:
                 if values is not None:
                     return form, values
         return None
+
+    @memoise_by_value(LINES)
+    def _is_managed(self, text: str, mode: str) -> bool:
+        """Whether a rule of changes speaks of a line."""
+        return self.grammar.find(text, mode) is not None
 
     def _is_qos(self, text: str, mode: str) -> bool:
         """Whether a line that the table does not have is one of QoS in a mode."""

@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 
 from qosforge.commands.pattern import AGAIN, ANY_REST, ANY_WORD, END, Node
 from qosforge.configtree import ConfigLine, Tree
+from qosforge.memoise import memoise_by_value
 
+LINES = 1 << 14
+"""Lines whose meaning is kept: those of a device, which is read several times, and those that devices share."""
 _PROMPT = re.compile(r"(?P<host>\w[\w.-]{0,62})(?:\((?P<mode>conf(?:ig)?(?:-[\w/.-]+)?)\))?[#>] *(?P<command>.*)")
 _EXEC = re.compile(
     r"(?:do|sh(?:ow?)?|copy|conf(?:igure)?|wr(?:ite)?|ping|en(?:able)?|dis(?:able)?|term(?:inal)?|debug|clear|dir|"
@@ -33,7 +36,7 @@ _LONGEST = 1024
 """Characters of a line beyond which no device's input goes: what is longer was not broken by a screen."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CommandSyntax:
     """The commands of a platform in full, by mode (the empty one is the top), and how its screens print them.
 
@@ -53,6 +56,7 @@ class CommandSyntax:
     widths: frozenset[int] = frozenset()
     broken: str = ""
 
+    @memoise_by_value(LINES)
     def spelt(self, mode: str, text: str) -> str | None:
         """A command of a mode with its words in full; none where it is no command known there."""
         words = text.split()
