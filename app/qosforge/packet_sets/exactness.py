@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qosforge.intent.applications import Application
-from qosforge.memoise import memoise
+from qosforge.memoise import MAX_RESULTS, memoise, memoise_by_value
 from qosforge.packet_sets.classification import (
     NamedSet,
     acts,
@@ -73,12 +73,18 @@ known_of = memoise(Known)
 """As `Known`, one for the same arguments, so that what is proven with it is found again."""
 
 
+@memoise_by_value(MAX_RESULTS)
+def shared(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """The rules, the very same object for rules alike: devices that run something have plans of their own."""
+    return rules
+
+
 @memoise
 def rule_tree(egress: Egress) -> RuleTree:
     """The rules of an output and of the policies in its queues."""
     queues = egress.scheduler.queues if egress.scheduler else ()
     below = tuple((queue.number, rule_tree(queue.child)) for queue in queues if queue.child is not None)
-    return egress.rules, below
+    return shared(egress.rules), below
 
 
 @memoise

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from oxidd.bcdd import BCDDFunction, BCDDManager
@@ -34,14 +33,6 @@ class TooComplexError(Exception):
     """The sets have no diagram of bearable size: nothing is proven of them."""
 
 
-@contextmanager
-def _bounded() -> Iterator[None]:
-    try:
-        yield
-    except DDMemoryError as error:
-        raise TooComplexError from error
-
-
 def _manager(nodes: int) -> BCDDManager:
     """What keeps the diagrams of a space, with a thread of its own.
 
@@ -64,6 +55,8 @@ class PacketSpace:
 
     Every operation on its sets may raise `TooComplexError`.
     """
+
+    # Each operation translates the library's error itself: a context manager costs more than most of them do.
 
     def __init__(self, nodes: int = NODES) -> None:
         self._manager = _manager(nodes)
@@ -132,11 +125,13 @@ class PacketSpace:
         version, bits, length = prefix_bits(prefix)
         found = self.ipv4 if version == 4 else self.ipv6
         places = FIELDS[field].places[:length]
-        with _bounded():
+        try:
             inside = self._manager.true()
             for step, place in enumerate(reversed(places)):
                 bit = self._manager.var(place)
                 inside = inside & (bit if bits >> step & 1 else ~bit)
+        except DDMemoryError as error:
+            raise TooComplexError from error
         return found & PacketSet(self, inside)
 
     def atom(self, atom: Atom) -> PacketSet:
@@ -175,8 +170,10 @@ class PacketSpace:
             rest = _prefer(rest, ~self.atom(atom))
         for field, values in _PREFERRED:
             rest = _prefer(rest, self.among(field, values))
-        with _bounded():
+        try:
             cube = rest.diagram.pick_cube() or []
+        except DDMemoryError as error:
+            raise TooComplexError from error
         bits = [bool(bit) for bit in cube]
         chosen = {
             name: sum(bits[place] << at for at, place in enumerate(reversed(field.places)))
@@ -191,19 +188,23 @@ class PacketSpace:
         return replace(found, matters=frozenset(matters))
 
     def _at_most(self, field: str, value: int) -> PacketSet:
-        with _bounded():
+        try:
             found = self._manager.true()
             for step, place in enumerate(reversed(FIELDS[field].places)):
                 bit = self._manager.var(place)
                 found = ~bit | found if value >> step & 1 else ~bit & found
+        except DDMemoryError as error:
+            raise TooComplexError from error
         return PacketSet(self, found)
 
     def _at_least(self, field: str, value: int) -> PacketSet:
-        with _bounded():
+        try:
             found = self._manager.true()
             for step, place in enumerate(reversed(FIELDS[field].places)):
                 bit = self._manager.var(place)
                 found = bit & found if value >> step & 1 else bit | found
+        except DDMemoryError as error:
+            raise TooComplexError from error
         return PacketSet(self, found)
 
 
@@ -217,20 +218,28 @@ class PacketSet:
         self.diagram = diagram
 
     def __or__(self, other: PacketSet) -> PacketSet:
-        with _bounded():
+        try:
             return PacketSet(self.space, self.diagram | other.diagram)
+        except DDMemoryError as error:
+            raise TooComplexError from error
 
     def __and__(self, other: PacketSet) -> PacketSet:
-        with _bounded():
+        try:
             return PacketSet(self.space, self.diagram & other.diagram)
+        except DDMemoryError as error:
+            raise TooComplexError from error
 
     def __sub__(self, other: PacketSet) -> PacketSet:
-        with _bounded():
+        try:
             return PacketSet(self.space, self.diagram & ~other.diagram)
+        except DDMemoryError as error:
+            raise TooComplexError from error
 
     def __invert__(self) -> PacketSet:
-        with _bounded():
+        try:
             return PacketSet(self.space, ~self.diagram)
+        except DDMemoryError as error:
+            raise TooComplexError from error
 
     @property
     def is_void(self) -> bool:

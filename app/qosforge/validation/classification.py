@@ -8,10 +8,10 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.errors import Place
 from qosforge.finding_codes import load_codes
 from qosforge.findings import DEFAULT, Finding
-from qosforge.memoise import memoise
+from qosforge.memoise import MAX_RESULTS, memoise, memoise_by_value
 from qosforge.note import note
 from qosforge.packet_sets.classification import every_class
-from qosforge.packet_sets.exactness import Known, Misclassified, known_of, on_input, on_output, rule_tree
+from qosforge.packet_sets.exactness import Known, Misclassified, known_of, on_input, on_output, rule_tree, shared
 from qosforge.plan.model import Ingress, Rule, Term
 from qosforge.plan.request import ClassRequest, InterfaceRequest
 from qosforge.validation.context import ValidationContext
@@ -45,13 +45,19 @@ def _known(device: CompiledDevice) -> Known:
     lost |= {name for f in device.findings if f.code == _TURNED for name in _earlier(f)}
     request = device.request
     return known_of(
-        device.classes,
+        _names(tuple(device.classes.items())),
         request.applications,
         tuple(dict.fromkeys(by_ports)),
         tuple(dict.fromkeys(groups)),
         frozenset(lost),
         request.cos_to_dscp,
     )
+
+
+@memoise_by_value(MAX_RESULTS)
+def _names(classes: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """The classes of rules by their names, the very same object for devices alike."""
+    return dict(classes)
 
 
 def _loses(finding: Finding) -> bool:
@@ -91,7 +97,7 @@ def _input_rules(ingress: Ingress) -> tuple[Rule, ...]:
     if any(p.police.conform.proceed or p.police.exceed.proceed for p in policers):
         return ()
     listed = tuple(Rule(name=p.access_list or "", any_of=p.any_of or (Term(),), ipv4=True) for p in policers)
-    return (*listed, *ingress.rules)
+    return shared((*listed, *ingress.rules))
 
 
 def _place(context: ValidationContext, device: CompiledDevice, interface: str, direction: str, name: str) -> Place:
