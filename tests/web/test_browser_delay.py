@@ -15,7 +15,7 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from tests.reports.origins import measured, path_delay
-from tests.web.browser import DESKTOP, PHONE, Tab
+from tests.web.browser import DESKTOP, PHONE, Tab, part
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -47,7 +47,7 @@ def test_the_table_of_hops_is_read_on_any_screen(site: Site, tab: Callable[..., 
     one = tab(size)
     one.log_in(person, PASSWORD)
     one.page.goto(f"/runs/{run}")
-    one.page.locator(".figures").scroll_into_view_if_needed()  # fetched when seen
+    part(one.page, "Figures")
     origin = one.page.locator("details.origin")
     expect(one.page.get_by_text("before: not recorded by this measurement")).to_be_visible()
     expect(origin).to_have_count(1)
