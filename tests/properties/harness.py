@@ -30,6 +30,7 @@ from qoslab.boxes import make_box
 from qoslab.clock import Clock
 from qoslab.spec import BoxSpec
 from qoslab.storage import Storage
+from tests.answers import refusals
 
 from .devices import HARDWARE, Site
 from .shares import check_shares
@@ -117,7 +118,8 @@ def type_in(site: Site, box: Box, lines: Sequence[str]) -> Iterator[tuple[int, s
         while reply.ask is not None:
             assert not reply.text, (line, reply.text)
             reply = reply.ask.answer("")
-        assert not reply.text, f"{line!r} is refused: {reply.text}\n" + "\n".join(lines)
+        said = refusals(reply.text.splitlines())
+        assert not said, f"{line!r} is refused: {reply.text}\n" + "\n".join(lines)
         if re.match(r" *(?:no|default) ", line):
             yield number, attached(site, box.running_text())
 
