@@ -141,14 +141,15 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     waits, under_way = place(client, headers, ticket="CHG-7"), place(client, headers)
     wait_for_approval(backend, waits)
     mine = told(client.get("/"))
-    assert "Waiting for approval 1" in mine
-    assert "ticket CHG-7" in mine
-    assert "Waits for an approver" in mine
+    assert "Needs attention 1" in mine
+    assert f"{POLICY} on {NETWORK} , created by ann, ticket CHG-7. It waits for an approver." in mine
     assert f"Under way Run Network Outcome Objectives By Created {POLICY} {under_way[:13]}" in mine
     enter("bob", Role.APPROVER)
-    assert "Look at it, and approve or reject it" in told(client.get("/"))
+    assert "ticket CHG-7. Review it, then approve or reject it." in told(client.get("/"))
     enter("eve", Role.VIEWER, "campus")
-    assert "Waiting for approval" not in told(client.get("/"))
+    nothing = told(client.get("/"))
+    assert "Nothing waits." in nothing
+    assert "CHG-7" not in nothing
 
 
 def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Enter) -> None:
