@@ -248,8 +248,8 @@ def test_what_is_not_saved_is_found_before_a_push_and_no_other_difference(own: O
 
 
 def page(client: TestClient, headers: dict[str, str]) -> str:
-    """The page of the network."""
-    return client.get("/networks/own", headers=headers).text
+    """The page of the network, with the rules of its changes."""
+    return client.get("/networks/own", params={"tab": "settings"}, headers=headers).text
 
 
 def kept(backend: Backend, run: str) -> None:
