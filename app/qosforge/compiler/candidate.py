@@ -85,7 +85,7 @@ def rollback_lines(platform_id: str, running: Configuration, original: Configura
 
 
 def rollback_difference(platform_id: str, running: Configuration, original: Configuration) -> tuple[str, ...]:
-    """What the configuration of a device loses and gains on the way back to its original one."""
+    """What the configuration of a device loses and gains as a rollback brings it to its original one."""
     grammar = platform(platform_id).grammar
     return difference(*_trees(grammar, running, original), grammar)
 
