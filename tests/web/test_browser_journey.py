@@ -289,7 +289,7 @@ def look_at_the_network(ann: Tab) -> None:
     page = ann.page
     page.get_by_role("link", name="campus", exact=True).click()
     ann.require_sound()
-    page.get_by_label(re.compile("^r1 Serial0/0: 3 queues")).click()
+    page.get_by_role("link", name="r1 Serial0/0: 3 queues").click()
     expect(page.get_by_text("No drift: it is as run")).to_be_visible()
     ann.require_sound()
     page.go_back()
