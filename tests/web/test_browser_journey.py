@@ -45,7 +45,7 @@ def campus(var_dir: Path) -> Iterator[Campus]:
 @pytest.fixture(scope="module")
 def site(var_dir: Path, campus: Campus) -> Iterator[Site]:
     """A service where four eyes are asked for, with two people; both may approve what the other asks for."""
-    with serving(var_dir, fork=True, four_eyes="true") as served:
+    with serving(var_dir, fork=True, four_eyes="true", request_seconds=str(LONG_MS / 1000)) as served:
         made = Site(served, Settings(var_dir=var_dir))
         for name in ("ann", "bob"):
             made.person(name, Role.APPROVER, campus.network.name)
