@@ -139,6 +139,8 @@ def _of_networks(text: Text) -> Phrases:
         ("POST", "/networks", text("Add a network")),
         ("PUT", "/networks/{network}/writable", text("Set whether %(network)s may be changed")),
         ("PUT", "/networks/{network}/drift", text("Set how often drift is looked for in %(network)s")),
+        ("POST", "/networks/{network}/drift", text("Read all devices of %(network)s")),
+        ("POST", "/networks/{network}/read", text("Read all devices of %(network)s")),
         ("POST", "/networks/{network}/sync", text("Write the inventory of %(network)s from its source")),
         ("POST", "/networks/{network}/devices", text("Add a device to %(network)s")),
         ("DELETE", "/networks/{network}/devices/{device}", text("Remove device %(device)s from %(network)s")),
