@@ -12,9 +12,8 @@ from functools import cache
 from graphlib import TopologicalSorter
 from itertools import groupby
 from operator import itemgetter
-from typing import TypeVar
 
-_T = TypeVar("_T")
+from qosforge.configtree.reach import reached
 
 References = Mapping[str, set[str]]
 """What each object refers to, itself or below it."""
@@ -54,21 +53,9 @@ def ordered_lines(
     return lines
 
 
-def _reached(start: Iterable[_T], further: Mapping[_T, set[_T]]) -> set[_T]:
-    """What is reached in any number of steps, the start included."""
-    found: set[_T] = set()
-    stack = list(start)
-    while stack:
-        at = stack.pop()
-        if at not in found:
-            found.add(at)
-            stack.extend(further.get(at, ()))
-    return found
-
-
 def _reaching(references: References, goal: set[str]) -> Callable[[set[str]], set[str]]:
     """Gives what objects refer to, in any number of steps, as far as it stands in ``goal``; follows each once."""
-    each = cache(lambda name: frozenset(_reached({name}, references) & goal))
+    each = cache(lambda name: frozenset(reached({name}, lambda one: references.get(one, ())) & goal))
     return lambda objects: set[str]().union(*map(each, objects)) if goal else set()
 
 
@@ -119,7 +106,7 @@ def _dependencies(operations: list[Operation], references: References, targets: 
     # comes after. Where two objects exchange those that refer to them, that cannot be: one is met by the other's.
     for edges in (leaving, joining):
         for i, later in groupby(sorted(edges), key=itemgetter(0)):
-            waited = _reached({i}, before)
+            waited = reached({i}, before.__getitem__)
             for _, j in later:
                 if j not in waited:
                     before[j].add(i)

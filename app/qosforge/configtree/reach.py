@@ -1,17 +1,20 @@
-"""What is reached from some objects by what they refer to."""
+"""What is reached from some things in any number of steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def reached(start: Iterable[str], refers: Callable[[str], Iterable[str]]) -> set[str]:
-    """The names of ``start`` and all that they refer to, in any number of steps."""
-    found: set[str] = set()
+def reached(start: Iterable[T], refers: Callable[[T], Iterable[T]]) -> set[T]:
+    """``start`` and all that it refers to, in any number of steps; ``refers`` gives those of one."""
+    found: set[T] = set()
     waiting = list(start)
     while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(refers(name))
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(refers(one))
     return found
