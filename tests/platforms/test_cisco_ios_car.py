@@ -508,3 +508,18 @@ def test_no_list_is_rewritten_while_a_policer_looks_at_it() -> None:
     assert {text.split("access-list ")[1].split()[0] for text in delta if "access-list " in text} == {"152"}
     assert box.configure(delta) == []
     assert find_plan_differences(result.plan, PLATFORM.parse(box.running_text(), "r9", second.image)) == ()
+
+
+def test_no_list_of_another_name_for_the_same_packets_is_rewritten_either() -> None:
+    """Policers of both sides may look at lists of their own that take the same packets."""
+    twice = "".join(
+        f"access-list {number} remark QOSFORGE-gold\naccess-list {number} permit udp any host 192.0.2.9 eq 1\n"
+        for number in (150, 151)
+    )
+    marking = "8000 1000 1000 conform-action set-prec-transmit 5 exceed-action set-prec-transmit 5"
+    limits = f"interface {LAN}\n rate-limit input access-group 150 {marking}\n rate-limit output access-group 151 {marking}\n"
+    held = PLATFORM.parse(STARTUP + twice + limits, "r9", BEFORE_LLQ)
+
+    result = PLATFORM.lower(requested(flow("bronze", 3, mark={"dscp": 10}), **ON_LAN), held)
+
+    assert [p.access_list for p in port(result, LAN).ingress.policers] == ["152"]

@@ -41,8 +41,8 @@ class CarLowering:
         limits = CAPABILITIES.car.access_lists
         taken = running.foreign_lists if running else ()
         own = [n for n in range(limits.first, limits.last + 1) if n not in taken]
-        self._held = {terms: n for n, terms in _lists_in_use(running) if n in own}
-        in_use = set(self._held.values())
+        in_use = {n: terms for n, terms in _lists_in_use(running).items() if n in own}
+        self._held = {terms: n for n, terms in in_use.items()}
         self._free = (*(n for n in own if n not in in_use), *(n for n in own if n in in_use))
         self._numbers: dict[tuple[str, tuple[Term, ...]], str] = {}
         self._listed: dict[str, tuple[Term, ...] | None] = {}
@@ -188,15 +188,13 @@ class CarLowering:
             self._findings.append(finding)
 
 
-def _lists_in_use(running: Plan | None) -> Iterator[tuple[int, tuple[Term, ...]]]:
-    """The numbers of the lists that policers of the device look at, the lowest of equal ones last."""
+def _lists_in_use(running: Plan | None) -> dict[int, tuple[Term, ...]]:
+    """What the lists take that policers of the device look at, by their numbers from the highest."""
     sides = (
-        side
-        for interface in (running.interfaces if running else ())
-        for side in (interface.ingress, interface.egress)
+        s for interface in (running.interfaces if running else ()) for s in (interface.ingress, interface.egress)
     )
-    found = {(int(p.access_list), p.any_of) for side in sides for p in side.policers if p.access_list}
-    return iter(sorted(found, key=lambda item: -item[0]))
+    found = {int(p.access_list): p.any_of for side in sides for p in side.policers if p.access_list}
+    return dict(sorted(found.items(), reverse=True))
 
 
 def _least_burst(rate: int) -> int:
