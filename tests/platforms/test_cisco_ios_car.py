@@ -517,7 +517,8 @@ def test_no_list_of_another_name_for_the_same_packets_is_rewritten_either() -> N
         for number in (150, 151)
     )
     marking = "8000 1000 1000 conform-action set-prec-transmit 5 exceed-action set-prec-transmit 5"
-    limits = f"interface {LAN}\n rate-limit input access-group 150 {marking}\n rate-limit output access-group 151 {marking}\n"
+    used = (("input", 150), ("output", 151))
+    limits = f"interface {LAN}\n" + "".join(f" rate-limit {at} access-group {n} {marking}\n" for at, n in used)
     held = PLATFORM.parse(STARTUP + twice + limits, "r9", BEFORE_LLQ)
 
     result = PLATFORM.lower(requested(flow("bronze", 3, mark={"dscp": 10}), **ON_LAN), held)

@@ -8,7 +8,7 @@ from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.cisco_ios.blocks import blocks
-from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
+from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth
 from qosforge.platforms.cisco_ios.counters import counter_commands, read_counters
 from qosforge.platforms.cisco_ios.line_rules import LINE_RULES
 from qosforge.platforms.cisco_ios.lines import TABLE
@@ -20,16 +20,13 @@ from qosforge.platforms.ios_port_counters import IOS_PORT_COUNTERS
 from qosforge.platforms.ios_secrets import IOS_FORMS
 from qosforge.platforms.profile import platform_profile
 
-_SERIAL_KBPS = 1544
-"""What a serial interface takes for its rate, and does not print."""
-
 
 def _emulated_start(ports: Mapping[str, int]) -> str:
     """Marking takes CEF; a rate that the interface does not know by itself is its ``bandwidth``."""
     lines = ["ip cef"]
     for port, kbps in ports.items():
         lines.append(f"interface {port}")
-        if "Ethernet" not in port and kbps != _SERIAL_KBPS:
+        if kbps != default_bandwidth(port):
             lines.append(f" bandwidth {kbps}")
         lines.append(" no ip address")
     return "\n".join([*lines, ""])
