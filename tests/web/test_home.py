@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.device_state.tables import DRIFT_WATCHES
-from qosforge.operations.revision import release
+from qosforge.release import release
 from qosforge.runs.record.readings import write_readings
 from qosforge.runs.record.reason import REASONED, Reason
 from qosforge.runs.record.store import RunStore

@@ -44,7 +44,7 @@ from qosforge.api.routes import (
     users,
     webhooks,
 )
-from qosforge.operations.revision import release
+from qosforge.release import release
 
 PREFIX = "/api/v1"
 

@@ -22,7 +22,7 @@ from qosforge.cli.output import print_error, print_json
 from qosforge.cli.server import choose
 from qosforge.cli.terminal import Verbosity, keep_foreign_logs_out, out, set_verbosity, showing_progress
 from qosforge.errors import InputError, Interrupted, QosforgeError, ServiceError
-from qosforge.operations.revision import release
+from qosforge.release import release
 from qosforge.telemetry.logs import configure_logs
 
 HELP_OPTIONS = ["-h", "--help"]

@@ -23,7 +23,7 @@ from qosforge.cli.signals import stop_signals
 from qosforge.compute import start_server
 from qosforge.errors import ServiceError
 from qosforge.executor.executor import Executor
-from qosforge.operations.revision import release
+from qosforge.release import release
 from qosforge.settings import Settings
 from qosforge.telemetry.logs import configure_logs
 from qosforge.telemetry.traces import start_traces

@@ -13,7 +13,7 @@ from qosforge.cli.signals import StopSignal
 from qosforge.database.connections import is_embedded
 from qosforge.errors import InputError, Place, ServiceError
 from qosforge.executor.executor import Executor
-from qosforge.operations.revision import release
+from qosforge.release import release
 from qosforge.settings import load_settings
 from qosforge.telemetry.logs import configure_logs
 from qosforge.telemetry.traces import start_traces

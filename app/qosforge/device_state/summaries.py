@@ -7,8 +7,6 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,6 +22,7 @@ from qosforge.device_state.tables import DEVICE_SUMMARIES
 from qosforge.errors import QosforgeError
 from qosforge.inventory.models import Device, Network
 from qosforge.platforms.device_text import DeviceText, DeviceWords
+from qosforge.release import release
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import READINGS
 
@@ -177,12 +176,6 @@ class DeviceSummaries:
         return good
 
 
-@cache
-def _release() -> str:
-    """The release, which may read other things in a configuration than the one before; looking it up takes long."""
-    return version("qosforge")
-
-
 def _query(network: str) -> sa.Select[Any]:
     same = (DEVICE_SUMMARIES.c.network == READINGS.c.network) & (DEVICE_SUMMARIES.c.device == READINGS.c.device)
     known = READINGS.outerjoin(DEVICE_SUMMARIES, same)
@@ -209,5 +202,6 @@ def _write(database: Database, network: str, rows: list[dict[str, Any]]) -> None
 def _key(device: Device, reading: str, baseline: str | None) -> str:
     """A hash of everything that a summary is made of."""
     ports = (interface.name for interface in device.interfaces)
-    parts = (_release(), device.platform, device.image, reading, baseline or "", *ports)
+    # Another release may read other things in a configuration.
+    parts = (release(), device.platform, device.image, reading, baseline or "", *ports)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -20,7 +20,7 @@ from qosforge.operations.artifact_store import FileArtifactCollection
 from qosforge.operations.completeness import BackupIncomplete, check_rows, missing_references
 from qosforge.operations.locks import maintenance_lock
 from qosforge.operations.references import Reference
-from qosforge.operations.revision import release
+from qosforge.release import release
 from qosforge.runs.record.tables import RUNS, UNFINISHED
 from qosforge.settings import Settings
 

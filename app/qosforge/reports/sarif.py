@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +16,7 @@ from urllib.parse import quote
 from qosforge.finding_codes import Explanation, load_codes
 from qosforge.finding_rows import expand_finding
 from qosforge.findings import Finding, Severity
+from qosforge.release import release
 from qosforge.reports.row_table import rows_in_words
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -44,7 +44,7 @@ def sarif(findings: Sequence[Finding], policy: str, root: Path) -> Json:
                 "tool": {
                     "driver": {
                         "name": "qosforge",
-                        "version": version("qosforge"),
+                        "version": release(),
                         "rules": [_rule(code, known.get(code)) for code in codes],
                     }
                 },

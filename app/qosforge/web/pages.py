@@ -17,8 +17,8 @@ from qosforge.access.roles import Principal, Role
 from qosforge.access.sessions import cookie_name, csrf_token
 from qosforge.api.backend import Backend
 from qosforge.api.middleware.authorization import Needs
-from qosforge.operations.revision import release
 from qosforge.platforms.base import installed, platform
+from qosforge.release import release
 from qosforge.reports.row_table import row_table
 from qosforge.runs.record.run import Run
 from qosforge.runs.workflow.rollback import rolled_back_since

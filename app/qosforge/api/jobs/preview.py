@@ -8,7 +8,6 @@ import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any, Generic, Literal, TypeVar
 
 from qosforge.batfish.check import BatfishCheck
@@ -19,6 +18,7 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.preview.policy_check import PolicyCheck, check_policy
+from qosforge.release import release
 from qosforge.reports.preview import PreviewDocument, compile_document, policy_document, validate_document
 from qosforge.validation.reads import devices_to_read
 
@@ -48,7 +48,7 @@ class PreviewJob:
     def key(self) -> str:
         """A hash of everything that the document depends on."""
         digests = {name: text.digest for name, text in (self.running or {}).items()}
-        parts = [self.kind, version("qosforge"), self.intent, self.digest, self.devices, digests, self.strict]
+        parts = [self.kind, release(), self.intent, self.digest, self.devices, digests, self.strict]
         return hashlib.sha256(_canonical_text([*parts, self.unsaved]).encode()).hexdigest()
 
 

@@ -13,7 +13,7 @@ from qosforge.api.dependencies import TheBackend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.readiness import ReadinessCheck
 from qosforge.database.revisions import current_revision, known_revisions
-from qosforge.operations.revision import release
+from qosforge.release import release
 from qosforge.runs.engine.port import WORKFLOW_VERSION
 from qosforge.telemetry.metrics import CONTENT_TYPE
 

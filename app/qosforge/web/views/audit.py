@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.queue import JobProgress
@@ -19,6 +18,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
 from qosforge.memoise import memoise_at_most
 from qosforge.platforms.device_text import DeviceText
+from qosforge.release import release
 
 SHOWN = 10
 """Places of a group that are shown at once; more are folded."""
@@ -88,7 +88,7 @@ def submit_audit(backend: Backend, network: Network, *, person: str) -> JobProgr
         StoreError: an artifact is missing or damaged.
     """
     readings = backend.summaries.of(network).readings
-    parts = [version("qosforge"), _digest(network), {name: one.artifact for name, one in readings.items()}]
+    parts = [release(), _digest(network), {name: one.artifact for name, one in readings.items()}]
     key = f"audit {network.name} {hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"
     progress = backend.jobs.progress(key)
     if progress is not None and progress.state != "failed":

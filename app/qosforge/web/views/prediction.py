@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.preview import policy_digest
@@ -23,6 +22,7 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.prediction.predict import SimulatedTime, predict
+from qosforge.release import release
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.figures import Figure, figures_of
 from qosforge.reports.table import format_bound
@@ -96,7 +96,7 @@ def submit_prediction(backend: Backend, network: Network, written: PolicySource,
     known = {name: read.text for name, read in last_known(store, backend.artifacts, network).items()}
     last = last_measurement(store, network)
     parts = [
-        version("qosforge"),
+        release(),
         network.model_dump_json(by_alias=True),
         policy_digest(written),
         {name: text.digest for name, text in known.items()},

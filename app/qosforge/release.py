@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
+@cache
 def release() -> str:
-    """Version of the installed package."""
+    """Version of the installed package, which takes a while to look up."""
     try:
         return version("qosforge")
     except PackageNotFoundError:
