@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from qosforge.database.connections import Database
+from qosforge.database.upsert import insert_into
 from qosforge.device_state.tables import DRIFT_WATCHES
 from qosforge.errors import InputError, Place
 from qosforge.webhooks.messages import EventType, Notice
@@ -132,9 +132,8 @@ def request_check(connection: sa.Connection, network: str, now: datetime) -> Non
 
 
 def _set(connection: sa.Connection, network: str, chosen: Mapping[str, Any]) -> None:
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     empty: dict[str, Any] = {"drifted": {}, "unread": {}, "uncompared": []}
-    row = insert(DRIFT_WATCHES).values({"network": network, **chosen, **empty})
+    row = insert_into(connection, DRIFT_WATCHES).values({"network": network, **chosen, **empty})
     connection.execute(row.on_conflict_do_update(index_elements=[DRIFT_WATCHES.c.network], set_=dict(chosen)))
 
 

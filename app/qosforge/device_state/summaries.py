@@ -11,11 +11,11 @@ from typing import Any
 
 import sqlalchemy as sa
 import structlog
-from sqlalchemy.dialects import postgresql, sqlite
 
 from qosforge.artifacts.store import Artifacts
 from qosforge.compute import Compute
 from qosforge.database.connections import Database
+from qosforge.database.upsert import insert_into
 from qosforge.device_state.drift import baseline_artifacts
 from qosforge.device_state.summary import DeviceSummary, summarize_devices
 from qosforge.device_state.tables import DEVICE_SUMMARIES
@@ -190,8 +190,7 @@ def _query(network: str) -> sa.Select[Any]:
 
 def _write(database: Database, network: str, rows: list[dict[str, Any]]) -> None:
     def write(connection: sa.Connection) -> None:
-        insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-        row = insert(DEVICE_SUMMARIES)
+        row = insert_into(connection, DEVICE_SUMMARIES)
         changed = {name: row.excluded[name] for name in ("key", "summary")}
         keys = [DEVICE_SUMMARIES.c.network, DEVICE_SUMMARIES.c.device]
         connection.execute(row.on_conflict_do_update(index_elements=keys, set_=changed), rows)

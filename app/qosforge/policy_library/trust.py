@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from qosforge.access.roles import EVERY_NETWORK, NotAllowed, Role
 from qosforge.access.tables import GRANTS, USERS
 from qosforge.database.connections import Database
+from qosforge.database.upsert import insert_into
 from qosforge.errors import InputError, Place
 from qosforge.policy_library.tables import POLICIES, POLICY_TAKEOVERS
 from qosforge.policy_library.versions import SHIPPED_VERSION, PolicyVersion
@@ -51,8 +51,7 @@ def trusted_on(
 
 def take_over(connection: sa.Connection, row: Mapping[str, Any]) -> None:
     """Record that an operator of a network stands for a version there. What others did before stays recorded."""
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    connection.execute(insert(POLICY_TAKEOVERS).values(dict(row)).on_conflict_do_nothing())
+    connection.execute(insert_into(connection, POLICY_TAKEOVERS).values(dict(row)).on_conflict_do_nothing())
 
 
 def require_runnable(about: PolicyVersion, network: str) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from qosforge.artifacts.store import Artifacts
 from qosforge.database.connections import Database
+from qosforge.database.upsert import insert_into
 from qosforge.runs.record.summaries import ReadSummary, StageSummary
 from qosforge.runs.record.tables import READINGS, RUNS
 
@@ -31,8 +31,7 @@ def write_readings(
         {"network": network, "device": device, "run_id": run_id, "artifact": artifact, "at": at}
         for device, artifact in sorted(texts.items())  # in one order: two writers must not wait for each other
     ]
-    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    row = insert(READINGS)
+    row = insert_into(connection, READINGS)
     newest = row.on_conflict_do_update(
         index_elements=[READINGS.c.network, READINGS.c.device],
         set_={name: row.excluded[name] for name in ("run_id", "artifact", "at")},
