@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal, Self
 
 from qosforge.access.roles import Principal
@@ -106,7 +107,9 @@ class Overview:
             {watch.network: watch for watch in drift_watches(database)},
             reading_times(database),
         )
-        ended = sorted((run for one in health for run in one.runs if run.status.final), key=_by_id, reverse=True)
+        ended = sorted(
+            (run for one in health for run in one.runs if run.status.final), key=attrgetter("id"), reverse=True
+        )
         apart = (RunStatus.NEEDS_APPROVAL, RunStatus.NEEDS_RECOVERY)
         return cls(
             waiting=_of(unfinished, RunStatus.NEEDS_APPROVAL),
@@ -154,7 +157,3 @@ def _health(
 
 def _of(runs: Sequence[Run], status: RunStatus) -> tuple[Run, ...]:
     return tuple(run for run in runs if run.status is status)
-
-
-def _by_id(run: RunOutline) -> str:
-    return run.id

@@ -14,8 +14,9 @@ from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import PolicyVersion
 from qosforge.runs.record.outlines import RunOutline
-from qosforge.units import format_rate, format_ratio, format_seconds
+from qosforge.units import format_ratio, format_seconds
 from qosforge.web.views.class_view import COLOURS
+from qosforge.web.views.share_words import share_text
 
 _KEPT_IN_MIND = 512
 _WHOLE = 100.0
@@ -106,7 +107,7 @@ def _shares(intent: Intent) -> Iterator[ClassShare]:
             name=entry.name,
             description=entry.description,
             colour=number % COLOURS + 1,
-            share=_share_text(entry),
+            share=share_text(entry),
             first=entry.treatment.priority is not None,
             marks=_marks(entry),
             objective=_objective_text(entry.objective) if entry.objective else "",
@@ -147,21 +148,6 @@ def _parts(classes: Sequence[TrafficClass]) -> list[float]:
     left = _WHOLE - sum(part or 0.0 for part in found)
     even = max(left / max(found.count(None), 1), _STRICT_PART)
     return [even if part is None else part for part in found]
-
-
-def _share_text(entry: TrafficClass) -> str:
-    priority, share = entry.treatment.priority, entry.treatment.bandwidth
-    if priority is not None:
-        if priority.percent is not None:
-            return f"up to {priority.percent} %"
-        return f"up to {format_rate(priority.rate)}" if priority.rate is not None else "no limit"
-    if share is None:
-        return "what is left"
-    if share.percent is not None:
-        return f"{share.percent} %"
-    if share.remaining_percent is not None:
-        return f"{share.remaining_percent} % of the rest"
-    return format_rate(share.rate) if share.rate is not None else f"weight {share.weight}"
 
 
 def _objective_text(spec: ObjectiveSpec) -> str:

@@ -95,8 +95,7 @@ class RunView:
     @property
     def query(self) -> str:
         """What was asked for, as a query; it is empty where that is the default."""
-        asked = {"tab": self.chosen, "scenario": self.scenario, "figure": self.figure}
-        return urlencode({name: value for name, value in asked.items() if value})
+        return self._query(self.chosen)
 
     @cached_property
     def seq(self) -> int:
@@ -124,7 +123,10 @@ class RunView:
     @property
     def figure_query(self) -> str:
         """The figure that was asked for, as a query."""
-        asked = {"tab": "figures", "scenario": self.scenario, "figure": self.figure}
+        return self._query("figures")
+
+    def _query(self, tab: Tab | Literal[""]) -> str:
+        asked = {"tab": tab, "scenario": self.scenario, "figure": self.figure}
         return urlencode({name: value for name, value in asked.items() if value})
 
     def may(self, role: Role | str) -> bool:

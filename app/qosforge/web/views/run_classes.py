@@ -11,7 +11,7 @@ from qosforge.reports.evidence import observed
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow
 from qosforge.tester.measurement.document import When
-from qosforge.units import format_rate
+from qosforge.web.views.share_words import share_text
 
 _KINDS = ("delay", "loss", "variation", "mean")
 
@@ -55,7 +55,8 @@ def class_tiles(
         by_class.setdefault(row.traffic_class, []).append(row)
     last = sides[-1] if sides else "after"
     tiles = [
-        _tile(name, numbers.get(name, 0), found, last, _share(known.get(name))) for name, found in by_class.items()
+        _tile(name, numbers.get(name, 0), found, last, share_text(known[name]) if name in known else "")
+        for name, found in by_class.items()
     ]
     return tuple(sorted(tiles, key=lambda tile: tile.number))
 
@@ -99,15 +100,3 @@ def _metric(kind: str, rows: Iterable[VerdictRow], last: When) -> Metric | None:
 
 def _size(bound: BoundVerdict) -> float:
     return bound.observed.number() or 0.0
-
-
-def _share(traffic_class: TrafficClass | None) -> str:
-    """The share that a class is given, as the policy has it; empty where it has none."""
-    treatment = traffic_class.treatment if traffic_class else None
-    given = treatment and (treatment.priority or treatment.bandwidth)
-    if not given:
-        return ""
-    if given.rate is not None:
-        return format_rate(given.rate)
-    percent = given.percent if given.percent is not None else getattr(given, "remaining_percent", None)
-    return f"{percent} %" if percent is not None else ""
