@@ -12,7 +12,7 @@ from qosforge.cli.inventory import tell_namesake
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_json
 from qosforge.cli.terminal import hide_progress, out
-from qosforge.deploy.first_network import FirstDevice, write_first_network
+from qosforge.deploy.first_network import FirstDevice, emulated_platforms, write_first_network
 from qosforge.errors import InputError, Place
 from qosforge.platforms.base import installed, platform
 
@@ -37,7 +37,9 @@ def init(
     ] = None,
     hosts: Annotated[
         list[str] | None,
-        typer.Option("--host", metavar="NAME=HOST", help="Where a device is; a cisco_ios without is emulated."),
+        typer.Option(
+            "--host", metavar="NAME=HOST", help="Where a device is; without it, it is emulated where that can be."
+        ),
     ] = None,
     lan: Annotated[
         list[str] | None,
@@ -122,17 +124,18 @@ def _halves(one: str, option: str, form: str) -> tuple[str, str]:
 def _asked() -> list[FirstDevice]:
     hide_progress()
     found: list[FirstDevice] = []
-    known = ", ".join(sorted(installed()))
+    known, emulated = ", ".join(sorted(installed())), emulated_platforms()
     while True:
         name = _ask("Name of a device" if not found else "Name of another device (empty: no more)", default="")
         if not name:
             if found:
                 return found
             continue
-        platform_id = _ask(f"Its platform ({known})", default="cisco_ios")
+        platform_id = _ask(f"Its platform ({known})", default=emulated[0])
         family = platform(platform_id, name).family
         image = _ask("Its software", default=family.images[0])
-        host = _ask("Name or address to reach it (empty: a cisco_ios is emulated in the lab)", default="")
+        reach = "Name or address to reach it"
+        host = _ask(f"{reach} (empty: it is emulated in the lab)" if platform_id in emulated else reach, default="")
         lan = _ask("A port towards users")
         lan_rate = _ask("Its rate", default="100 Mb/s")
         uplink = _ask("A port towards the rest of the network")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,16 +17,14 @@ from qosforge.cli.terminal import out, print_prose
 from qosforge.dscp import dscp_name
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.intent.base import is_name
+from qosforge.intent.editing import Set, edited
 from qosforge.intent.loader import LoadedIntent, load_intent
-from qosforge.intent.models import Intent, TrafficClass
+from qosforge.intent.models import TrafficClass
 from qosforge.intent.policy_source import shipped_policies
+from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.resources import root
 
 app = typer.Typer(no_args_is_help=True)
-
-STARTING_POINT = "rfc4594-4"
-"""The shipped policy that a new one is made from, unless another is named."""
-_INTENT = re.compile(r"^intent:.*$", re.MULTILINE)
 
 
 def register(parent: typer.Typer) -> None:
@@ -83,7 +79,7 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the policy is called, and its file.")],
     start: Annotated[
         str, typer.Option("--from", metavar="POLICY", help="What it begins as: a file, or one that ships.")
-    ] = STARTING_POINT,
+    ] = STARTING_POINTS[0],
     into: Annotated[
         Path, typer.Option("--in", metavar="FOLDER", help="Where NAME.yaml is made (default: here).")
     ] = Path(),
@@ -96,7 +92,7 @@ def new(
     if target.exists():
         raise InputError("there is something already", Place(file=str(target)), "choose another name")
     load_intent(source, ())
-    text = _INTENT.sub(lambda _: f"intent: {name}", source.read_text(encoding="utf-8"), count=1)
+    text = edited(source.read_text(encoding="utf-8"), str(source), [Set(("intent",), name)])
     write_file(target, text)
     try:
         load_intent(target, ())
@@ -132,23 +128,14 @@ def _entry(path: Path) -> dict[str, Any]:
     except QosforgeError as error:
         return {**told, "purpose": "", "error": str(error.problems()[0])}
     counts = {"classes": len(intent.classes), "checks": len(intent.verify)}
-    return {**told, **counts, "purpose": _purpose(intent, path), "error": None}
-
-
-def _purpose(intent: Intent, path: Path) -> str:
-    """Its description, or else the comment that it begins with."""
-    if intent.description:
-        return intent.description
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return " ".join(line.lstrip("# ") for line in takewhile(lambda line: line.startswith("#"), lines))
+    return {**told, **counts, "purpose": intent.description, "error": None}
 
 
 def _print(loaded: LoadedIntent, path: Path) -> None:
     intent = loaded.intent
     out.print(Text.assemble((intent.intent, "bold"), f"  {path}"))
-    purpose = _purpose(intent, path)
-    if purpose:
-        print_prose(Text(purpose))
+    if intent.description:
+        print_prose(Text(intent.description))
     table = Table(box=None, padding=(0, 1), title="Classes", title_justify="left", title_style="bold")
     for heading in ("class", "match", "mark", "treatment", "objective"):
         table.add_column(heading, overflow="fold")

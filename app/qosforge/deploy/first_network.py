@@ -12,7 +12,7 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.drafts import beside
 from qosforge.inventory.editing import add_device, add_network
 from qosforge.inventory.loader import load_network
-from qosforge.platforms.base import platform
+from qosforge.platforms.base import installed, platform
 from qosforge.units import parse_rate
 
 Ports = Mapping[str, str]
@@ -34,6 +34,7 @@ class FirstDevice:
 _CALL_BPS = 80_000
 """G.711 in packets of 200 bytes, 50 a second."""
 _LARGEST_BITS = 12_144
+"""The largest Ethernet frame, 1518 bytes."""
 _LONG_UP_TO_BPS = 100_000_000
 """Where traffic is measured for half a minute; faster links have as many packets in less time."""
 
@@ -78,6 +79,11 @@ class _Crossing:
     far: str
     uplink_bps: int
     lan_bps: int
+
+
+def emulated_platforms() -> tuple[str, ...]:
+    """The platforms whose devices are emulated where nobody says how they are reached."""
+    return tuple(name for name in sorted(installed()) if platform(name).family.emulated_start is not None)
 
 
 def write_first_network(folder: Path, devices: Sequence[FirstDevice], policy: str) -> Path:
