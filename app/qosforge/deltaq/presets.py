@@ -10,10 +10,9 @@ from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
 from qosforge.deltaq.objective import DEFAULT_VARIATION_QUANTILE, Objective, quantile_of
-from qosforge.resources import read_text
+from qosforge.resources import read_yaml
 from qosforge.units import WRITTEN, Ratio, Seconds, shortened
 
 _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
@@ -95,7 +94,7 @@ class _File(BaseModel):
 
 @cache
 def _file() -> _File:
-    data = YAML(typ="safe", pure=True).load(read_text("qosforge/deltaq/presets.yaml"))
+    data = read_yaml("qosforge/deltaq/presets.yaml")
     return _File.model_validate(data, context=WRITTEN)
 
 

@@ -7,11 +7,10 @@ from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
 
 from qosforge.errors import InputError, Place, ServiceError
 from qosforge.experiments.model import Experiment
-from qosforge.resources import read_text
+from qosforge.resources import read_yaml
 
 _FOLDER = "qosforge/experiments/data"
 
@@ -50,5 +49,4 @@ def _place(loc: Sequence[int | str], claims: Any) -> str:
 
 
 def _data(name: str) -> Any:
-    # The C loader: a paper has hundreds of claims.
-    return YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}"))
+    return read_yaml(f"{_FOLDER}/{name}")

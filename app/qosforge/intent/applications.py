@@ -7,12 +7,11 @@ from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
-from ruamel.yaml import YAML
 
 from qosforge.intent.base import IntentModel, Name, Some
 from qosforge.intent.match import Ports
 from qosforge.intent.ports import merge_services
-from qosforge.resources import read_text
+from qosforge.resources import read_yaml
 
 
 class Application(BaseModel):
@@ -53,5 +52,5 @@ def extend_catalogue(catalogue: Catalogue, own: Iterable[OwnApplication]) -> Cat
 @cache
 def load_catalogue() -> Catalogue:
     """The catalogue that ships with qosforge."""
-    data = YAML(typ="safe", pure=True).load(read_text("qosforge/intent/applications.yaml"))
+    data = read_yaml("qosforge/intent/applications.yaml")
     return {name: Application.model_validate(entry) for name, entry in data["applications"].items()}

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Generic, Literal, TypeVar
 
-import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
-from yaml.cyaml import CSafeLoader
 
-from qosforge.resources import read_text
+from qosforge.resources import read_yaml
 
 T = TypeVar("T")
 Data = TypeVar("Data", bound="CapabilityData")
@@ -173,5 +171,4 @@ def load(platform: str, model: type[Data]) -> Data:
     Raises:
         pydantic.ValidationError: the file is not what the model says.
     """
-    text = read_text(f"qosforge/platforms/{platform}/capabilities.yaml")
-    return model.model_validate(yaml.load(text, Loader=CSafeLoader))
+    return model.model_validate(read_yaml(f"qosforge/platforms/{platform}/capabilities.yaml"))

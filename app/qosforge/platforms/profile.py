@@ -7,10 +7,9 @@ from functools import cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
-from ruamel.yaml import YAML
 
 from qosforge.errors import Place, ServiceError
-from qosforge.resources import read_text
+from qosforge.resources import read_yaml
 from qosforge.twin.described import read_red
 from qosforge.twin.scenario import PS, QueueSpec, RedSpec
 
@@ -124,7 +123,7 @@ def read_profile(file: str) -> DeviceProfile:
     Raises:
         ServiceError: there is none, or it is wrong; names the file and the field.
     """
-    raw = YAML(typ="safe").load(read_text(file))
+    raw = read_yaml(file)
     try:
         return DeviceProfile.model_validate(raw)
     except ValidationError as error:

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
-from ruamel.yaml import YAML
 
 from qosforge.errors import ServiceError
 from qosforge.experiments.cases import Case, read_described
@@ -19,7 +18,7 @@ from qosforge.experiments.model import Experiment
 from qosforge.experiments.testbeds.wan_routers import router_ports
 from qosforge.experiments.testbeds.wan_subjects import subjects
 from qosforge.experiments.testbeds.wan_traffic import WanTraffic, cell_bits, flows
-from qosforge.resources import SOURCES, read_text
+from qosforge.resources import SOURCES, read_yaml
 from qosforge.twin.described import read_policer
 from qosforge.twin.filters import MatchSpec
 from qosforge.twin.part import VERSION
@@ -90,7 +89,7 @@ def path(name: str) -> Mapping[str, Any]:
     known = sorted(file.stem for file in (SOURCES / _FOLDER).glob("*.yaml"))
     if name not in known:
         raise ServiceError(f"no path is called {name!r}", hint=f"use one of {', '.join(known)}")
-    data: Mapping[str, Any] = YAML(typ="safe").load(read_text(f"{_FOLDER}/{name}.yaml"))
+    data: Mapping[str, Any] = read_yaml(f"{_FOLDER}/{name}.yaml")
     return data
 
 
