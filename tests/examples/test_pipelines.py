@@ -70,7 +70,7 @@ def test_github_checks_previews_and_deploys(instance: Instance, project: Path) -
     assert good, printed
     assert summary == (project / "preview.md").read_text()
     assert "router1" in summary
-    assert "Would be entered into the device" in summary
+    assert "Lines to enter" in summary
 
     approver = Approver(instance)
     good, printed, summary = github(instance, "deploy", project)
