@@ -208,6 +208,8 @@ def test_a_name_says_whose_it_is_and_when_it_expires(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(networks.time, "time", lambda: now + 30 + 601)
     assert is_stale(name, "0123abcd")
     assert not is_stale(name, "0123abce"), "that of another installation"
+    monkeypatch.setattr(networks.time, "time", lambda: now + 30 + 24 * 3600 + 1)
+    assert is_stale(name, "0123abce"), "an installation that is gone"
     assert not any(
         is_stale(other, "0123abcd") for other in ("campus", "qosforge-0123abcd", f"{name}/x", f" {name}")
     )
@@ -325,8 +327,8 @@ def test_what_failed_is_asked_again(
 def test_live_service_is_left_as_it_was(live: Address, tmp_path: Path) -> None:
     folder = BatfishFolder(tmp_path)
     stale = new_name(folder.installation, -3600)
-    others = new_name("0" * 8, -3600)
-    for name in (stale, others):
+    others, abandoned = new_name("0" * 8, -3600), new_name("0" * 8, -25 * 3600)
+    for name in (stale, others, abandoned):
         assert post(live, f"/v2/networks?name={name}") < 300
     try:
         first = check(host=live.host, port=live.port, folder=tmp_path)
@@ -335,6 +337,7 @@ def test_live_service_is_left_as_it_was(live: Address, tmp_path: Path) -> None:
         names = {each["name"] for each in json.loads(body)}
         assert status == 200
         assert others in names, "that of another installation"
+        assert abandoned not in names, "nobody else comes for it"
         assert not [name for name in names if folder.installation in name]
         began = time.monotonic()
         assert check(host=live.host, port=live.port, folder=tmp_path) == first

@@ -1,7 +1,8 @@
 """The networks of an installation on a Batfish service: one for each question, deleted after it.
 
 The name of a network says whose it is and when it expires, so that what a killed process left behind is deleted by
-whoever asks next. No failure of a deletion is one of the question: its answers are there already.
+whoever asks next: soon by its own installation, later by any, for it may be gone for ever. No failure of a deletion is
+one of the question: its answers are there already.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _log = logging.getLogger(__name__)
 _NAME = re.compile(r"qosforge-(?P<installation>[0-9a-f]{8})-(?P<expiry>[0-9]{1,12})-[0-9a-f]{16}")
 _CLOCKS_APART = 600
 """Seconds that the clocks of two machines of one installation may differ."""
+_ABANDONED = 24 * 3600
+"""Seconds after which a network has expired for other installations, whose clocks nobody keeps together."""
 _PATH = "/v2/networks"
 
 
@@ -28,21 +31,23 @@ def new_name(installation: str, seconds: float) -> str:
 
 
 def is_stale(name: str, installation: str) -> bool:
-    """Whether a network, or a folder of this name, is one of ``installation`` that has expired."""
+    """Whether a network, or a folder of this name, has expired, for ``installation`` to delete."""
     found = _NAME.fullmatch(name)
-    expired = found is not None and int(found["expiry"]) + _CLOCKS_APART < time.time()
-    return expired and found is not None and found["installation"] == installation
+    if found is None:
+        return False
+    leeway = _CLOCKS_APART if found["installation"] == installation else _ABANDONED
+    return int(found["expiry"]) + leeway < time.time()
 
 
 def clean_up(address: Address, installation: str, name: str, seconds: float) -> None:
-    """Delete a network, and those of ``installation`` that have expired; no longer than ``seconds``."""
+    """Delete a network, and those that have expired; no longer than ``seconds``."""
     deadline = time.monotonic() + seconds
     try:
         _delete(address, name, seconds)
         for stale in _stale(address, installation, deadline):
             _delete(address, stale, deadline - time.monotonic())
     except (OSError, HTTPException, ValueError) as error:
-        _log.info("networks of this installation may be left at Batfish, until the next question: %s", error)
+        _log.info("networks may be left at Batfish, until the next question: %s", error)
 
 
 def _stale(address: Address, installation: str, deadline: float) -> Iterator[str]:
