@@ -1,8 +1,8 @@
 """The networks of an installation on a Batfish service: one for each question, deleted after it.
 
-The name of a network says whose it is and when it expires, so that what a killed process left behind is deleted by
-whoever asks next: soon by its own installation, later by any, for it may be gone for ever. No failure of a deletion is
-one of the question: its answers are there already.
+The name of a network says whose it is and when it expires. What a killed process left behind is deleted by whoever
+asks next: soon by its own installation, later by any, for it may be gone for ever. No failure of a deletion is one
+of the question: its answers are there already.
 """
 
 from __future__ import annotations
