@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import httpx2
 import pytest
 from sqlalchemy import make_url
 from starlette.testclient import TestClient
@@ -17,6 +19,7 @@ import qosforge.api.backend
 from qosforge.api.backend import Backend, open_backend
 from qosforge.runs.engine.executor_leases import ExecutorLease, LeaseTimes, new_executor_id
 from qosforge.settings import Settings
+from qosforge.telemetry.exposition import exposed_metrics
 from qosforge.web.site import create_site
 from tests.postgres import PostgresServer
 from tests.runs.conftest import spawn
@@ -159,6 +162,21 @@ def test_a_server_that_is_stopped_is_reported_within_a_second(
     finally:
         postgres.start()
     assert look(client)[:2] == (200, GOOD)
+
+
+def test_a_store_that_is_away_is_seen_by_who_scrapes_without_a_token(
+    on_server: tuple[Backend, TestClient], postgres: PostgresServer
+) -> None:
+    backend, _ = on_server
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        where = f"127.0.0.1:{free.getsockname()[1]}"
+    with exposed_metrics(backend.metrics.registry, where):
+        assert "qosforge_store_up 1.0" in httpx2.get(f"http://{where}/metrics").text
+        postgres.stop()
+        try:
+            assert "qosforge_store_up 0.0" in httpx2.get(f"http://{where}/metrics").text
+        finally:
+            postgres.start()
 
 
 REFUSE = """

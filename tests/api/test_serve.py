@@ -161,8 +161,10 @@ def test_who_asked_that_hangups_be_ignored_is_heard(var_dir: Path) -> None:
 @heard
 @pytest.mark.usefixtures("hangups")
 def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        scraped = f"127.0.0.1:{free.getsockname()[1]}"
     worker = subprocess.Popen(
-        [*QOSFORGE, "worker", "--json"],
+        [*QOSFORGE, "worker", "--json", "--metrics", scraped],
         env={
             **os.environ,
             "PYTHONPATH": PYTHONPATH,
@@ -175,6 +177,13 @@ def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir:
     assert worker.stderr is not None
     while '"working"' not in (line := worker.stderr.readline()):
         assert line
+    metrics = httpx2.get(f"http://{scraped}/metrics").text
+    for name in (
+        "process_cpu_seconds_total",
+        "qosforge_build_info{",
+        'qosforge_database_connections{state="used"}',
+    ):
+        assert name in metrics
     worker.send_signal(signal.SIGHUP)
     told = worker.communicate(timeout=60)[1]
     assert worker.returncode == 0

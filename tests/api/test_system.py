@@ -10,6 +10,8 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.database.revisions import known_revisions
 from qosforge.runs.engine.executor_leases import ExecutorLease, new_executor_id
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus, Verdict
 from tests.api.conftest import People
 
 
@@ -66,7 +68,39 @@ def test_metrics_count_requests_by_route_and_runs_by_status(client: TestClient, 
     assert samples["qosforge_runs", "pending"] == 0
     assert samples["qosforge_executors",] == 0
     assert samples["qosforge_store_up",] == 1
+    assert samples["qosforge_device_leases", "held"] == 0
+    assert ("qosforge_runs_oldest_timestamp_seconds", "pending") not in samples
+    assert samples["qosforge_database_connections_most",] > 0
     assert "secret-name" not in answer.text
+
+
+def test_what_is_open_is_told_with_its_age(client: TestClient, people: People, backend: Backend) -> None:
+    with RunStore(backend.settings.database_url) as store:
+        waiting = store.create_run("campus", "itesm-paper", "f" * 64, {})
+        working = store.create_run("campus", "itesm-paper", "f" * 64, {})
+        working = store.set_status(working.id, RunStatus.RUNNING)
+        stage = store.begin_stage(working.id, "read")
+        store.leases.acquire(working.id, ["r1", "r2"], 60)
+    text = client.get("/api/v1/metrics", headers=people.headers("prometheus", Role.VIEWER)).text
+    samples = {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert samples["qosforge_runs_oldest_timestamp_seconds", "pending"] == waiting.updated.timestamp()
+    assert samples["qosforge_runs_oldest_timestamp_seconds", "running"] == working.updated.timestamp()
+    assert samples["qosforge_stages_oldest_timestamp_seconds", "read"] == stage.started.timestamp()
+    assert samples["qosforge_device_leases", "held"] == 2
+
+
+def test_series_of_a_network_are_for_its_viewers(client: TestClient, people: People, backend: Backend) -> None:
+    with RunStore(backend.settings.database_url) as store:
+        run = store.create_run("hidden-campus", "itesm-paper", "f" * 64, {})
+        store.set_status(run.id, RunStatus.KEPT, Verdict.MET)
+    everywhere, near = people.headers("all", Role.VIEWER), people.headers("near", Role.VIEWER, "campus")
+    series = 'qosforge_run_outcomes_total{network="hidden-campus",outcome="kept"}'
+    assert series in client.get("/api/v1/metrics", headers=everywhere).text
+    assert "hidden-campus" not in client.get("/api/v1/metrics", headers=near).text
 
 
 @pytest.mark.parametrize("path", ["health", "ready", "version"])

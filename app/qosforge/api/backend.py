@@ -20,6 +20,7 @@ from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compute import Compute
 from qosforge.compute_process import Limits
 from qosforge.database.connections import Database
+from qosforge.database.pool_gauges import PoolGauges
 from qosforge.device_state.summaries import DeviceSummaries
 from qosforge.inventory.catalogue import Networks
 from qosforge.policy_library.library import PolicyLibrary
@@ -98,6 +99,7 @@ def open_backend(settings: Settings) -> Iterator[Backend]:
         previews = opened.enter_context(closing(Previews(settings, networks, compute, known)))
         metrics = Metrics()
         metrics.registry.register(Gauges(database, compute, previews))
+        metrics.registry.register(PoolGauges(database))
         yield Backend(
             settings=settings,
             database=database,

@@ -18,13 +18,22 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Log as JSON, whatever the setting says.")]
 
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        metavar="ADDRESS:PORT",
+        help="Answer scrapes of Prometheus there, too, without a token: let only those reach it who may read them.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command()(serve)
 
 
-def serve(host: Host = "127.0.0.1", port: Port = 8080, as_json: AsJson = False) -> None:
+def serve(host: Host = "127.0.0.1", port: Port = 8080, metrics: Metrics = None, as_json: AsJson = False) -> None:
     """Serve the pages and the REST interface. On SQLite this process carries out the runs, too; else start workers.
 
     On SIGTERM, SIGHUP (or Ctrl-C) it says that it is not ready, lets requests end, ends event streams, finishes the
@@ -35,7 +44,8 @@ def serve(host: Host = "127.0.0.1", port: Port = 8080, as_json: AsJson = False) 
         # The drivers, the engine and the plots take seconds to import: a port in use is told before.
         from qosforge.cli.service import serve_at  # noqa: PLC0415
 
-        serve_at(listening, settings.model_copy(update={"log_format": "json"}) if as_json else settings)
+        settings = settings.model_copy(update={"log_format": "json"}) if as_json else settings
+        serve_at(listening, settings, metrics)
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -25,6 +25,7 @@ from qosforge.errors import ServiceError
 from qosforge.executor.executor import Executor
 from qosforge.release import release
 from qosforge.settings import Settings
+from qosforge.telemetry.exposition import exposed_metrics
 from qosforge.telemetry.logs import configure_logs
 from qosforge.telemetry.traces import start_traces
 from qosforge.web.site import create_site
@@ -41,10 +42,13 @@ _HEADER_BYTES = 32 << 10
 _LOG = structlog.get_logger(__name__)
 
 
-def serve_at(listening: socket.socket, settings: Settings) -> None:
+def serve_at(listening: socket.socket, settings: Settings, metrics: str | None = None) -> None:
     """Serve at a socket that listens, until a signal ends it; on SQLite carry out the runs, too.
 
+    ``metrics`` (``ADDRESS:PORT``): where scrapes are answered without a token, also while the store is away.
+
     Raises:
+        InputError, ServiceError: ``metrics`` is no address, or it cannot listen there.
         EngineBusy: another process of this SQLite installation carries out the runs.
         StoreError: the store cannot be opened.
     """
@@ -52,6 +56,7 @@ def serve_at(listening: socket.socket, settings: Settings) -> None:
     with ExitStack() as opened:
         opened.callback(start_traces(settings.otlp_endpoint, release()))
         backend = opened.enter_context(open_backend(settings))
+        opened.enter_context(exposed_metrics(backend.metrics.registry, metrics))
         if backend.database.is_embedded:
             opened.enter_context(_executing(settings))
         start_server()

@@ -7,15 +7,20 @@ from typing import Annotated
 
 import structlog
 import typer
+from prometheus_client import CollectorRegistry
 
 from qosforge.cli.entry import look_as_usual
+from qosforge.cli.serve import Metrics
 from qosforge.cli.signals import StopSignal
 from qosforge.database.connections import is_embedded
+from qosforge.database.pool_gauges import PoolGauges
 from qosforge.errors import InputError, Place, ServiceError
 from qosforge.executor.executor import Executor
 from qosforge.release import release
 from qosforge.settings import load_settings
+from qosforge.telemetry.exposition import exposed_metrics
 from qosforge.telemetry.logs import configure_logs
+from qosforge.telemetry.metrics import PROCESS
 from qosforge.telemetry.traces import start_traces
 
 _LOG = structlog.get_logger(__name__)
@@ -30,6 +35,7 @@ def worker(
     drain: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="How long steps in flight may take when it is stopped.")
     ] = 60,
+    metrics: Metrics = None,
     as_json: Annotated[bool, typer.Option("--json", help="Log as JSON, whatever the setting says.")] = False,
 ) -> None:
     """Carry out runs until it is stopped. Start as many as are wanted, on any machine that reaches the devices.
@@ -47,15 +53,19 @@ def worker(
     with StopSignal() as stop:
         end_traces = start_traces(settings.otlp_endpoint, release())
         executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))
-        executor.start()
-        look_as_usual()
-        try:
-            _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
-            stop.wait()
-            _LOG.info("stopping")
-        finally:
-            ended = executor.stop(drain)
-            end_traces()
+        registry = CollectorRegistry()
+        registry.register(PROCESS)
+        registry.register(PoolGauges(executor.store.database))
+        with exposed_metrics(registry, metrics):
+            executor.start()
+            look_as_usual()
+            try:
+                _LOG.info("working", executor=executor.engine.executor, at_once=settings.run_concurrency)
+                stop.wait()
+                _LOG.info("stopping")
+            finally:
+                ended = executor.stop(drain)
+                end_traces()
     if not ended:
         _LOG.error("steps did not end in time; their runs are taken over when this lease runs out", seconds=drain)
         os._exit(ServiceError.exit_code)

@@ -30,6 +30,10 @@ BUSY_SECONDS = 30
 OUTAGE_SECONDS = 60
 """How long a transaction is tried again while a database server is away: it may be restarted underneath."""
 
+_EMBEDDED_POOL = (5, 10)
+_SERVER_POOL = (10, 20)
+"""Connections that a process keeps open, and how many more it opens when all are in use."""
+
 _RETRY_SECONDS = 0.5
 
 _MIGRATE_SECONDS = 60
@@ -67,6 +71,15 @@ class SchemaOutdated(DatabaseFailed):
     """The database holds a revision of an earlier release."""
 
 
+@dataclass(frozen=True)
+class PoolUse:
+    """Connections of a process: in use, open but idle, and how many it may have."""
+
+    used: int
+    idle: int
+    most: int
+
+
 class Database:
     """One database, with short transactions; safe to share between threads.
 
@@ -87,13 +100,14 @@ class Database:
         self.url = database_url(url)
         self.path = Path(str(self.url.database)) if self.is_embedded else None
         self._patience = patience
+        pool_size, more = _EMBEDDED_POOL if self.is_embedded else _SERVER_POOL
         if self.path is not None:
-            self._engine = sa.create_engine(self.url)
+            self._engine = sa.create_engine(self.url, pool_size=pool_size, max_overflow=more)
             event.listen(self._engine, "connect", _on_connect)
             event.listen(self._engine, "begin", _on_begin)
             self._reader = self._engine.execution_options(qosforge_begin="DEFERRED")
         else:
-            self._engine = sa.create_engine(self.url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+            self._engine = sa.create_engine(self.url, pool_pre_ping=True, pool_size=pool_size, max_overflow=more)
             self._reader = self._engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
@@ -196,6 +210,14 @@ class Database:
                 if self.is_embedded:
                     driver.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
         return True
+
+    def pool_use(self) -> PoolUse:
+        """The connections of this process to the database, now."""
+        pool = self._engine.pool
+        assert isinstance(pool, sa.QueuePool)
+        return PoolUse(
+            pool.checkedout(), pool.checkedin(), sum(_EMBEDDED_POOL if self.is_embedded else _SERVER_POOL)
+        )
 
     def close(self) -> None:
         """Close every connection."""

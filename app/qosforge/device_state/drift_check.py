@@ -36,6 +36,7 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.readings import last_text
+from qosforge.runs.record.run_metrics import count_device_failures
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.workflow.live import read_each
 from qosforge.settings import Settings
@@ -132,6 +133,7 @@ class DriftChecks:
         # What a run left meanwhile is no drift.
         if self._stopping.is_set() or self._store.leases.active(name) or _runs(before) != _runs(after):
             return None
+        count_device_failures(name, "drift", errors)
         store_readings(self._store, self._artifacts, network, texts, began)
         return self._compared(network, texts, errors, after, began)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import platform
+from functools import partial
 from typing import Literal
 
 from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import TheBackend
+from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.readiness import ReadinessCheck
 from qosforge.database.revisions import current_revision, known_revisions
@@ -82,8 +83,9 @@ def version(backend: TheBackend) -> Version:
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus' text"}},
 )
-def metrics(backend: TheBackend) -> Response:
-    """Requests, runs by status, executors and computations in Prometheus' text format. Names of networks, users or
-    devices are not in it, so a viewer of any network may read it: give Prometheus a token of its own.
+def metrics(backend: TheBackend, caller: Caller) -> Response:
+    """Requests, runs, stages, the queue, executors and computations in Prometheus' text format. Names of users or
+    devices are not in it, and those of networks only where the caller is a viewer of the network: give Prometheus a
+    token of its own.
     """
-    return Response(backend.metrics.text(), media_type=CONTENT_TYPE)
+    return Response(backend.metrics.text(partial(caller.may, Role.VIEWER)), media_type=CONTENT_TYPE)

@@ -14,6 +14,7 @@ from qosforge.database.connections import Database
 from qosforge.errors import StoreError
 from qosforge.runs.record.events import EventKind, Events
 from qosforge.runs.record.readings import record_stage_readings
+from qosforge.runs.record.run_metrics import count_stage
 from qosforge.runs.record.stop_signal import RunStopped
 from qosforge.runs.record.summaries import StageSummary, parse_summary
 from qosforge.runs.record.tables import RUNS, STAGES, StageOutcome
@@ -88,21 +89,27 @@ class Stages:
         now = self._now()
         document = summary.document()
         values = {"ended": now, "outcome": outcome.value, "summary": document}
+        newly = False
 
         def work(connection: sa.Connection) -> Stage:
+            nonlocal newly
             row = connection.execute(closed.values(values).returning(*STAGES.c)).one_or_none()
             if row is None:
                 held = connection.execute(sa.select(STAGES).where(this)).one_or_none()
                 if held is not None and (held.outcome, held.summary) == (outcome.value, document):
                     return _stage(held)
                 raise StoreError(f"attempt {stage.attempt} at {stage.name} of run {stage.run_id} is not open")
+            newly = True
             ended = _stage(row)
             if ended.outcome is StageOutcome.DONE:
                 record_stage_readings(connection, ended.run_id, ended.summary, now)
             self._tell(connection, ended)
             return ended
 
-        return self._database.transact(work)
+        ended = self._database.transact(work)
+        if newly:
+            count_stage(ended)
+        return ended
 
     @contextmanager
     def stage(self, run_id: str, name: str, summary: Summary) -> Iterator[Summary]:

@@ -24,6 +24,7 @@ from qosforge.runs.record.lineage import RunAction, record_action
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
 from qosforge.runs.record.resolved_run import ROLLBACK_OF, ResolvedRun
 from qosforge.runs.record.run import Run, read_run
+from qosforge.runs.record.run_metrics import count_end
 from qosforge.runs.record.stages import Stage, Stages, Summary
 from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
 from qosforge.runs.record.summaries import StageSummary
@@ -273,7 +274,9 @@ class RunStore:
 
         changed = self.database.transact(work)
         if changed.status != seen[0] and is_end(changed.status):  # by the first look: an answer may be lost
-            log_end(changed, self.stages(run_id))
+            stages = self.stages(run_id)
+            log_end(changed, stages)
+            count_end(changed, stages)
         return changed
 
     def set_status(
