@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -20,6 +23,15 @@ from qosforge.resources import root
 _PREFIX = "QOSFORGE_"
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _NESTED = "__"
+_BESIDE = frozenset(
+    {
+        *("USERNAME", "PASSWORD", "SECRET", "SERVER", "TOKEN", "PLAIN_HTTP"),
+        *("OIDC_CLIENT_SECRET", "OIDC_CLIENT_SECRET_FILE", "WEBHOOK_KEY", "WEBHOOK_KEY_FILE"),
+    }
+)
+"""Variables that are no settings: secrets, and what the command line as a client reads."""
+_OF_DEVICES = re.compile(rf"{_PREFIX}(?:(?:USERNAME|PASSWORD|SECRET|CREDENTIALS)_|DEVICE_LIMITS{_NESTED})")
+"""Those that name a device, a credential or a step."""
 DEVICE_SESSIONS = 320
 """Sessions with devices that are open at once: more than the 300 devices of the largest push that
 ``benchmarks/pushing.py`` measures, so each of those is logged in to once in a run.
@@ -61,11 +73,17 @@ class Settings(BaseSettings):
     """One installation's choices.
 
     Relative paths count from the working directory at the moment the settings are read. Empty variables
-    count as unset. Unknown ``QOSFORGE_`` variables are left to whoever reads them.
+    count as unset. Unknown ``QOSFORGE_`` variables are left to whoever reads them: see
+    `unknown_variables`.
     """
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, env_nested_delimiter=_NESTED, env_ignore_empty=True, frozen=True, extra="forbid"
+        env_prefix=_PREFIX,
+        env_nested_delimiter=_NESTED,
+        env_ignore_empty=True,
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
     )
 
     var_dir: Path = Field(default=Path("var"), validate_default=True)
@@ -171,6 +189,18 @@ class Settings(BaseSettings):
         except RuntimeError as error:  # no such user
             raise ValueError(str(error)) from error
 
+    @field_validator("public_url", "oidc_issuer", "otlp_endpoint")
+    @classmethod
+    def _urls(cls, value: str | None) -> str | None:
+        if value is not None:
+            parts = urlsplit(value)
+            _ = parts.port  # a ValueError says what is wrong with it
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError("no URL with a host: write https://host/")
+            if parts.query or parts.fragment:
+                raise ValueError("this URL has no place for a query or a fragment")
+        return value
+
     @field_validator("trusted_proxies", mode="before")
     @classmethod
     def _networks(cls, value: object) -> object:
@@ -220,13 +250,35 @@ def load_settings() -> Settings:
         InputErrors: one problem per variable that cannot be used.
     """
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
-        problems = [
-            InputError(problem["msg"], Place(path=_variable(problem["loc"])), "correct or unset the variable")
+        raise _unusable(
+            (problem["msg"], problem["loc"])
             for problem in error.errors(include_url=False, include_input=False)
-        ]
-        raise InputErrors("the environment holds settings that cannot be used", errors=problems) from error
+            if problem["type"] != "default_factory_not_called"  # for the others' sake: it is not wrong itself
+        ) from error
+    if "inventories_dir" in settings.model_fields_set and not settings.inventories_dir.is_dir():
+        raise _unusable([(f"{settings.inventories_dir} is no folder", ("inventories_dir",))])
+    return settings
+
+
+def _unusable(problems: Iterable[tuple[str, tuple[int | str, ...]]]) -> InputErrors:
+    errors = [
+        InputError(message, Place(path=_variable(location)), "correct or unset the variable")
+        for message, location in problems
+    ]
+    return InputErrors("the environment holds settings that cannot be used", errors=errors)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Variables that look like ours and that nothing reads, with the name that is near to each, where one is."""
+    known = {_PREFIX + name.upper() for name in Settings.model_fields} | {_PREFIX + name for name in _BESIDE}
+    ours = (name for name in sorted(environment) if name.startswith(_PREFIX) and not _OF_DEVICES.match(name))
+    return {
+        name: next(iter(get_close_matches(name, known, n=1, cutoff=0.85)), None)
+        for name in ours
+        if name not in known
+    }
 
 
 def _variable(location: tuple[int | str, ...]) -> str:

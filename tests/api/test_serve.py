@@ -170,11 +170,15 @@ def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir:
             "PYTHONPATH": PYTHONPATH,
             "QOSFORGE_VAR_DIR": str(var_dir),
             "QOSFORGE_DATABASE_URL": postgres_url,
+            "QOSFORGE_RUN_CONCURENCY": "2",
         },
         stderr=subprocess.PIPE,
         text=True,
     )
     assert worker.stderr is not None
+    first = worker.stderr.readline()
+    assert "QOSFORGE_RUN_CONCURENCY" in first
+    assert '"did_you_mean": "QOSFORGE_RUN_CONCURRENCY"' in first
     while '"working"' not in (line := worker.stderr.readline()):
         assert line
     metrics = httpx2.get(f"http://{scraped}/metrics").text

@@ -316,9 +316,8 @@ def test_users_without_an_admin_and_tokens_near_their_end_are_reported(run: Run)
             ("QOSFORGE_OIDC_CLIENT_ID, QOSFORGE_PUBLIC_URL missing", "all three"),
         ),
         ("PUBLIC_URL", "http://qos.example/", ("not encrypted", "TLS")),
-        ("PUBLIC_URL", "qos.example", ("no URL", "https://")),
-        ("OTLP_ENDPOINT", "collector", ("no URL", "4318")),
         ("RUN_CONCURENCY", "3", ("read by nobody", "QOSFORGE_RUN_CONCURRENCY")),
+        ("WIDGETS", "3", ("QOSFORGE_WIDGETS is read by nobody", "unset it")),
         ("COMPUTE_PROCESSES", "64", ("64 processes shall compile", "COMPUTE_PROCESSES")),
     ],
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from contextlib import closing
 from typing import Annotated
 
+import structlog
 import typer
 
 from qosforge.errors import ServiceError
-from qosforge.settings import load_settings
+from qosforge.settings import load_settings, unknown_variables
 
 _BACKLOG = 1024
+_LOG = structlog.get_logger(__name__)
 
 Host = Annotated[str, typer.Option(help="Address to listen at; another than the loopback's is reached by others.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0: any free one.")]
@@ -46,6 +49,12 @@ def serve(host: Host = "127.0.0.1", port: Port = 8080, metrics: Metrics = None, 
 
         settings = settings.model_copy(update={"log_format": "json"}) if as_json else settings
         serve_at(listening, settings, metrics)
+
+
+def warn_of_unknown_variables() -> None:
+    """Log the variables that look like settings and are none: they have no effect, and nobody would see it."""
+    for name, near in unknown_variables(os.environ).items():
+        _LOG.warning("a variable is read by nobody", variable=name, **({"did_you_mean": near} if near else {}))
 
 
 def _listening(host: str, port: int) -> socket.socket:

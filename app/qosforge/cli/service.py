@@ -19,6 +19,7 @@ from qosforge.api.application import PREFIX
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.cli.entry import look_as_usual
+from qosforge.cli.serve import warn_of_unknown_variables
 from qosforge.cli.signals import stop_signals
 from qosforge.compute import start_server
 from qosforge.errors import ServiceError
@@ -53,6 +54,7 @@ def serve_at(listening: socket.socket, settings: Settings, metrics: str | None =
         StoreError: the store cannot be opened.
     """
     configure_logs(settings.log_format)
+    warn_of_unknown_variables()
     with ExitStack() as opened:
         opened.callback(start_traces(settings.otlp_endpoint, release()))
         backend = opened.enter_context(open_backend(settings))

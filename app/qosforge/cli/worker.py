@@ -10,7 +10,7 @@ import typer
 from prometheus_client import CollectorRegistry
 
 from qosforge.cli.entry import look_as_usual
-from qosforge.cli.serve import Metrics
+from qosforge.cli.serve import Metrics, warn_of_unknown_variables
 from qosforge.cli.signals import StopSignal
 from qosforge.database.connections import is_embedded
 from qosforge.database.pool_gauges import PoolGauges
@@ -50,6 +50,7 @@ def worker(
             "set it to postgresql://…, or use `qosforge serve`, which carries out the runs itself on SQLite",
         )
     configure_logs("json" if as_json else settings.log_format)
+    warn_of_unknown_variables()
     with StopSignal() as stop:
         end_traces = start_traces(settings.otlp_endpoint, release())
         executor = Executor(settings, lambda stage, line: _LOG.info(line, stage=stage))

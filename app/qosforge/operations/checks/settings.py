@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import timedelta
-from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -13,7 +12,7 @@ import sqlalchemy as sa
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.tables import GRANTS, TOKENS, USERS
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
-from qosforge.settings import Settings
+from qosforge.settings import unknown_variables
 
 _PREFIX = "QOSFORGE_"
 _SOON = timedelta(days=14)
@@ -21,8 +20,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def check_settings(context: CheckContext) -> Iterator[CheckResult]:
-    """No setting contradicts another one, and none is misspelt."""
-    problems = [*_contradictions(context), *_misspelt(context)]
+    """No setting contradicts another one, and none is unknown."""
+    problems = [*_contradictions(context), *_unknown(context)]
     for message, hint in problems:
         yield CheckResult("settings", CheckState.WARNING, message, hint)
     if not problems:
@@ -41,25 +40,17 @@ def _contradictions(context: CheckContext) -> Iterator[tuple[str, str]]:
         if not value:
             continue
         parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            yield f"{_PREFIX}{name} is no URL", "write https://host/"
-        elif parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             yield f"{_PREFIX}{name} is not encrypted", "put a proxy with TLS before the service, and write https"
-    if settings.otlp_endpoint and not urlsplit(settings.otlp_endpoint).hostname:
-        yield f"{_PREFIX}OTLP_ENDPOINT is no URL", "write http://host:4318"
     cores = os.cpu_count() or 1
     if settings.compute_processes > 2 * cores:
         message = f"{settings.compute_processes} processes shall compile on {cores} cores"
         yield message, f"lower {_PREFIX}COMPUTE_PROCESSES"
 
 
-def _misspelt(context: CheckContext) -> Iterator[tuple[str, str]]:
-    known = {_PREFIX + name.upper() for name in Settings.model_fields}
-    for name in sorted(context.environment):
-        if name.startswith(_PREFIX) and name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.85)
-            if near:
-                yield f"{name} is read by nobody", f"did you mean {near[0]}?"
+def _unknown(context: CheckContext) -> Iterator[tuple[str, str]]:
+    for name, near in unknown_variables(context.environment).items():
+        yield f"{name} is read by nobody", f"did you mean {near}?" if near else "unset it"
 
 
 def check_users(context: CheckContext) -> Iterator[CheckResult]:
