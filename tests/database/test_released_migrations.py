@@ -1,0 +1,32 @@
+"""Migrations that databases have gone through are never edited: their tables would differ under one revision."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from qosforge.database import migrations
+from qosforge.database.revisions import known_revisions
+
+CHECKSUMS = {
+    "r0001_first.py": "d864fc731968b02b0c90b1172ed64f4810d2ee82a6fe9c05af2339eec072aba9",
+    "r0002_service.py": "d134fc042a3c73fba803a24907350f867f1d5fa7641c3d65ae2ad4f2b6fd9736",
+    "r0003_readings.py": "19d8b858131d2015561d315edc0c6921c8ef0f22ce23aaec53f56a7cac5b6938",
+    "r0004_policy_owners.py": "0ccce601af7677670269688417f590ad90b35272af9c4ec045203cd530bbd1fe",
+    "r0005_run_deeds.py": "0a82426eda4507c768f2a861d4caaa9aa700343f3033bebe2858297cce7f427a",
+    "r0006_reasons.py": "9c8aac7b5bffa97d875a5671ef5a92da41bfed9f50f5f0f33aa850995cf6f677",
+    "r0007_known_browsers.py": "cab06b1c1f37afb6dc8ab0047db2a8b1bf2852a82ae00f2548b520d6762d601e",
+    "r0008_open_points.py": "7b3969f9960883724e613f36d054716042622b00c20b49f4674d4b11ec8315cd",
+    "r0009_webhooks.py": "ca5afd6b1319808a7abc32b0cf56804b9ba42c58dea3c26b57c02afcd0c6ec5d",
+    "r0010_drift_watches.py": "b598dcfc83ce5aca07d18bf0936016fe651192e9d085da1659277610292ec2e1",
+    "r0011_words.py": "2d8ecc9f7989398876781a8b06a7170ce50046a07fa34d9f232759cd19e580f7",
+    "r0012_device_summaries.py": "9de15b426e238c8f069f9990d3f53f7ec90955d366860347f902d0d40861036d",
+}
+"""SHA-256 of every migration. A new one is added here; what another one should have done a new one does."""
+
+
+def test_no_migration_was_edited() -> None:
+    folder = Path(migrations.__path__[0]) / "versions"
+    found = {path.name: sha256(path.read_bytes()).hexdigest() for path in folder.glob("r*.py")}
+    assert found == CHECKSUMS, "leave migrations as they are, and add another one"
+    assert len(found) == len(known_revisions())
