@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
 from qosforge.executor.executor import Executor
+from qosforge.operations.doctor import examine
 from qosforge.settings import Settings
 from tests.parts import need
 from tests.postgres import PostgresServer
@@ -68,6 +69,8 @@ def pooler(postgres: PostgresServer, postgres_url: str) -> Iterator[Pooler]:
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
 def test_one_that_keeps_no_sessions_is_refused(pooler: Pooler, tmp_path: Path, mode: str) -> None:
     url = pooler(mode)
+    told = [result for result in examine(Settings(database_url=url), ["database"]) if result.hint]
+    assert any("pool_mode = session" in result.hint for result in told), told
     for _ in range(5):
         with pytest.raises(StoreError, match="keeps no sessions") as caught:
             Database(url)

@@ -7,7 +7,7 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -26,13 +26,15 @@ from qosforge.database.connections import Database
 from qosforge.database.filelock import FileLock
 from qosforge.errors import InputError
 from qosforge.operations.checks import program, storage
-from qosforge.operations.checks.model import CheckResult, CheckState
+from qosforge.operations.checks.backups import check_backup
+from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
 from qosforge.operations.doctor import examine
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.record.tables import EXECUTORS, RUNS, JournalAction, RunStatus
+from qosforge.runs.record.tables import EXECUTORS, READINGS, RUNS, JournalAction, RunStatus
 from qosforge.settings import Settings
 from qosforge.system_packages import Part, Probe
+from tests.cli.conftest import Ended
 from tests.runs.support import WHY
 from tests.vault_servers import interface_vault
 
@@ -65,6 +67,8 @@ def run(place: Path) -> Run:
 CHECK = {
     "disk": "run directory",
     "clock": "database",
+    "engine": "database",
+    "tables": "database",
     "token": "users",
     "git": "optional parts",
     "pdf": "optional parts",
@@ -245,6 +249,34 @@ def test_lost_and_damaged_artifacts_are_reported(run: Run, place: Path) -> None:
     wrong("artifacts", CheckState.FAILED, "missing", "backup")
 
 
+def test_a_damaged_last_reading_is_reported(run: Run, place: Path) -> None:
+    artifact = FileArtifacts(Settings().artifacts_dir).put_text("hostname r1")
+    execute(sa.insert(READINGS).values(network="campus", device="r1", artifact=artifact, at=NOW))
+    assert found("artifacts").state is CheckState.GOOD
+    (place / "artifacts" / artifact[:2] / artifact[2:]).write_text("other")
+    wrong("artifacts", CheckState.FAILED, "damaged", "backup")
+
+
+def test_a_damaged_record_of_the_engine_is_reported(run: Run, place: Path) -> None:
+    (place / "engine.sqlite").write_bytes(b"no database at all, but long enough to look like one" * 100)
+    wrong("engine", CheckState.FAILED, "not a database", "backup")
+
+
+def test_tables_and_indexes_that_are_gone_are_reported(run: Run) -> None:
+    execute(sa.text("DROP INDEX ix_runs_status"), sa.text("DROP TABLE open_calls"))
+    wrong("tables", CheckState.FAILED, "it lacks index ix_runs_status, table open_calls", "backup")
+
+
+def test_the_age_of_the_last_backup_is_told(run: Run, tmp_path: Path, qosforge: Callable[..., Ended]) -> None:
+    wrong("backup", CheckState.WARNING, "none is recorded", "qosforge backup create")
+    assert qosforge("backup", "create", str(tmp_path / "one.backup")).code == 0
+    assert found("backup").state is CheckState.GOOD
+    assert str(tmp_path / "one.backup") in found("backup").message
+    later = CheckContext(Settings(), {}, now=lambda: datetime.now(UTC) + timedelta(days=8))
+    (old,) = check_backup(later)
+    assert (old.state, "8 days ago" in old.message) == (CheckState.WARNING, True)
+
+
 # -- runs --------------------------------------------------------------------------------------------------
 def _slot(name: str, version: str, seconds: float) -> sa.Executable:
     values = {"id": name, "host": "h", "pid": 7, "workflow_version": version, "started": NOW}
@@ -389,6 +421,25 @@ def test_transports_that_others_can_read_are_reported(place: Path, tmp_path: Pat
     assert warned.keys() == {"telnet to router1", "ssh-legacy to router3"}
     assert "SSH" in warned["telnet to router1"]
     assert "jump host" in warned["ssh-legacy to router3"]
+
+
+def test_devices_and_a_collector_that_do_not_answer_are_reported(place: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "inventories"
+    shutil.copytree(ROOT / "inventories" / "infn-fnal", folder / "one")
+    hosts = folder / "one" / "hosts.yaml"
+    told = hosts.read_text()
+
+    def place_router(port: int) -> None:
+        hosts.write_text(told.replace("\nrouter1:\n", f"\nrouter1:\n  hostname: 127.0.0.1\n  port: {port}\n"))
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        endpoint = f"http://127.0.0.1:{port}"
+        place_router(port)
+        assert found("reach", inventories_dir=folder).message == "1 devices accept connections"
+        assert found("traces", otlp_endpoint=endpoint).state is CheckState.GOOD
+    wrong("reach", CheckState.WARNING, "router1 (Connection refused)", "network check", inventories_dir=folder)
+    wrong("traces", CheckState.WARNING, "Connection refused", "QOSFORGE_OTLP_ENDPOINT", otlp_endpoint=endpoint)
 
 
 def test_a_vault_and_a_keyring_that_give_nothing_are_reported_once(

@@ -9,14 +9,19 @@ from typing import Annotated
 
 import typer
 
+from qosforge.access.access import Access
+from qosforge.access.audit_log import Call
+from qosforge.cli.account import account
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_json
 from qosforge.cli.terminal import err, out
-from qosforge.errors import ServiceError
+from qosforge.database.connections import Database, SchemaOutdated
+from qosforge.errors import ServiceError, StoreError
 from qosforge.operations import backup
+from qosforge.operations.archive import Manifest
 from qosforge.operations.completeness import describe
 from qosforge.operations.references import Reference
-from qosforge.settings import load_settings
+from qosforge.settings import Settings, load_settings
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -43,6 +48,7 @@ def create(
     settings = load_settings()
     settings.make_var_dir()
     manifest = backup.create(settings, file, allow_incomplete=allow_incomplete)
+    _record(settings, file, manifest)
     if as_json:
         print_json(manifest.model_dump(mode="json"))
     else:
@@ -50,6 +56,23 @@ def create(
         out.print(f"{file}: {manifest.kind}, revision {manifest.revision}, {size:.1f} MB", soft_wrap=True)
     for artifact in sorted({*manifest.damaged, *(manifest.missing or ())}):
         _warn(describe(Reference(artifact, ""), damaged=artifact in manifest.damaged))
+
+
+def _record(settings: Settings, file: Path, manifest: Manifest) -> None:
+    """Put the backup into the audit log, by which `qosforge doctor` knows its age. A failure makes it no worse."""
+    lacking = len({*manifest.damaged, *(manifest.missing or ())})
+    detail = {"artifacts": manifest.artifacts, "lacking": lacking}
+    call = Call(backup.BACKUP_ACTION, 200, account(), "local", resource=str(file.absolute()), detail=detail)
+    try:
+        database = Database(settings.database_url)
+        try:
+            Access(database, settings).record(call)
+        finally:
+            database.close()
+    except SchemaOutdated:
+        pass  # of an earlier release, which is left as it is
+    except StoreError as error:
+        _warn(f"the backup is made, and could not be recorded in the audit log: {error.message}")
 
 
 @app.command()

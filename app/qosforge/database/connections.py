@@ -20,6 +20,7 @@ from alembic.config import Config
 from sqlalchemy import event
 
 from qosforge.database.filelock import hold_lock as held_lock
+from qosforge.database.pool import EMBEDDED_POOL, SERVER_POOL, PoolUse, pool_use
 from qosforge.database.poolers import keeps_sessions
 from qosforge.database.revisions import current_revision, known_revisions
 from qosforge.errors import InputError, Place, StoreError
@@ -29,10 +30,6 @@ BUSY_SECONDS = 30
 
 OUTAGE_SECONDS = 60
 """How long a transaction is tried again while a database server is away: it may be restarted underneath."""
-
-_EMBEDDED_POOL = (5, 10)
-_SERVER_POOL = (10, 20)
-"""Connections that a process keeps open, and how many more it opens when all are in use."""
 
 _RETRY_SECONDS = 0.5
 
@@ -45,7 +42,8 @@ CHANNEL = "qosforge_changes"
 UPGRADE_HINT = "stop the service, then `qosforge database upgrade`, which backs it up first"
 """What to do with an older schema."""
 
-_SESSIONS_HINT = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
+SESSIONS_HINT = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
+"""What to do with a pooler that keeps no sessions."""
 
 T = TypeVar("T")
 
@@ -71,15 +69,6 @@ class SchemaOutdated(DatabaseFailed):
     """The database holds a revision of an earlier release."""
 
 
-@dataclass(frozen=True)
-class PoolUse:
-    """Connections of a process: in use, open but idle, and how many it may have."""
-
-    used: int
-    idle: int
-    most: int
-
-
 class Database:
     """One database, with short transactions; safe to share between threads.
 
@@ -100,14 +89,16 @@ class Database:
         self.url = database_url(url)
         self.path = Path(str(self.url.database)) if self.is_embedded else None
         self._patience = patience
-        pool_size, more = _EMBEDDED_POOL if self.is_embedded else _SERVER_POOL
+        self._pool = EMBEDDED_POOL if self.is_embedded else SERVER_POOL
         if self.path is not None:
-            self._engine = sa.create_engine(self.url, pool_size=pool_size, max_overflow=more)
+            self._engine = sa.create_engine(self.url, pool_size=self._pool.kept, max_overflow=self._pool.more)
             event.listen(self._engine, "connect", _on_connect)
             event.listen(self._engine, "begin", _on_begin)
             self._reader = self._engine.execution_options(qosforge_begin="DEFERRED")
         else:
-            self._engine = sa.create_engine(self.url, pool_pre_ping=True, pool_size=pool_size, max_overflow=more)
+            self._engine = sa.create_engine(
+                self.url, pool_pre_ping=True, pool_size=self._pool.kept, max_overflow=self._pool.more
+            )
             self._reader = self._engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
@@ -213,11 +204,7 @@ class Database:
 
     def pool_use(self) -> PoolUse:
         """The connections of this process to the database, now."""
-        pool = self._engine.pool
-        assert isinstance(pool, sa.QueuePool)
-        return PoolUse(
-            pool.checkedout(), pool.checkedin(), sum(_EMBEDDED_POOL if self.is_embedded else _SERVER_POOL)
-        )
+        return pool_use(self._engine, self._pool)
 
     def close(self) -> None:
         """Close every connection."""
@@ -281,11 +268,11 @@ class Database:
         except sa.exc.DBAPIError as error:
             why = str(error.orig)
             if "pooling mode" in why:  # PgBouncer's own words, where it pools single statements
-                raise self._trouble("keeps no sessions", why, _SESSIONS_HINT) from error
+                raise self._trouble("keeps no sessions", why, SESSIONS_HINT) from error
             raise self._trouble("failed", why) from error
         if not kept:
             why = "a pooler gives each transaction to any connection of its own"
-            raise self._trouble("keeps no sessions", why, _SESSIONS_HINT)
+            raise self._trouble("keeps no sessions", why, SESSIONS_HINT)
 
     def _settle(self, connection: sa.Connection, schema: Schema) -> None:
         revision = current_revision(connection)

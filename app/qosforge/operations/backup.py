@@ -24,6 +24,9 @@ from qosforge.release import release
 from qosforge.runs.record.tables import RUNS, UNFINISHED
 from qosforge.settings import Settings
 
+BACKUP_ACTION = "qosforge backup create"
+"""What the audit log calls a backup that was made."""
+
 _Taken = tuple[tuple[Reference, ...], dict[str, Any]]
 
 

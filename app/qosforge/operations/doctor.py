@@ -10,7 +10,17 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from qosforge.errors import InputError, QosforgeError
-from qosforge.operations.checks import credentials, executors, networks, program, settings, storage, webhooks
+from qosforge.operations.checks import (
+    backups,
+    connections,
+    credentials,
+    executors,
+    networks,
+    program,
+    settings,
+    storage,
+    webhooks,
+)
 from qosforge.operations.checks.model import Check, CheckContext, CheckResult, CheckState
 from qosforge.settings import Settings
 
@@ -24,13 +34,16 @@ CHECKS: dict[str, Check] = {
     "run directory": storage.check_directory,
     "database": storage.check_database,
     "artifacts": storage.check_artifacts,
+    "backup": backups.check_backup,
     "executors": executors.check_executors,
     "devices": executors.check_unsettled,
     "users": settings.check_users,
     "networks": networks.check_networks,
+    "reach": connections.check_reach,
     "credentials": credentials.check_sources,
     "webhooks": webhooks.check_webhooks,
     "batfish": networks.check_batfish,
+    "traces": connections.check_collector,
 }
 ON_REQUEST: dict[str, Check] = {"worker": executors.check_worker}
 """Checks that only some machines pass: run where they are named."""

@@ -52,6 +52,12 @@ class CheckContext:
         """Whether the store is a SQLite file."""
         return database_url(self.settings.database_url).get_backend_name() == "sqlite"
 
+    def network_folders(self) -> list[Path]:
+        """The folders of the networks to judge."""
+        folder = self.settings.inventories_dir
+        known = (entry for entry in folder.iterdir() if (entry / "hosts.yaml").is_file()) if folder.is_dir() else ()
+        return list(self.networks) or sorted(known)
+
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A connection to the database as it is: nothing is made or migrated. A SQLite file is opened to read.

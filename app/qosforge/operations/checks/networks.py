@@ -19,12 +19,10 @@ _SECONDS = 5
 
 def check_networks(context: CheckContext) -> Iterator[CheckResult]:
     """Every inventory can be read, and there are credentials for its devices."""
-    folder = context.settings.inventories_dir
-    found = list(context.networks) or (
-        sorted(entry for entry in folder.iterdir() if (entry / "hosts.yaml").is_file()) if folder.is_dir() else []
-    )
+    found = context.network_folders()
     if not found:
-        yield CheckResult("networks", CheckState.FAILED, f"none in {folder}", "set QOSFORGE_INVENTORIES_DIR")
+        message = f"none in {context.settings.inventories_dir}"
+        yield CheckResult("networks", CheckState.FAILED, message, "set QOSFORGE_INVENTORIES_DIR")
     for entry in found:
         name = f"network {entry.resolve().name}"
         try:

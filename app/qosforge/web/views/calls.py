@@ -177,6 +177,7 @@ def _of_networks(text: Text) -> Phrases:
 def _command_words(text: Text) -> dict[str, str]:
     """The same for commands on the service's own machine."""
     return {
+        "backup create": text("Back up"),
         "user add": text("Add a user"),
         "user grant": text("Give a role"),
         "user revoke": text("Take a role away"),
