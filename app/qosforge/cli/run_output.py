@@ -106,7 +106,7 @@ def print_end(report: RunReport, where: str) -> None:
     out.print(line)
     if report.left_out:
         print_prose(Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), 2)
-    for word, other in (("rolls back", report.rollback_of), ("rolled back since by", report.rolled_back_by)):
+    for word, other in (("rolls back", report.rollback_of), ("rolled back later by", report.rolled_back_by)):
         if other:
             out.print(f"{word} run {other}", soft_wrap=True)
     out.print(f"report: {where}", soft_wrap=True)
@@ -197,7 +197,7 @@ def print_runs(runs: Iterable[Json]) -> None:
         created = entry["created"].replace("T", " ")[:19]
         status = entry["status"].replace("_", " ")
         if entry["rolled_back_by"]:
-            status = "rolled back since"
+            status = "rolled back later"
         policy = f"rollback of {entry['policy']}" if entry["rollback_of"] else entry["policy"]
         cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))
