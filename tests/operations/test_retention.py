@@ -114,7 +114,7 @@ def test_what_an_old_run_left_goes_and_its_record_stays(house: House) -> None:
     assert all(map(house.held, kept))
     assert len(house.store.journal.entries(old)) == 2
     report = run_report(house.store, house.artifacts, old)
-    assert [(device.name, device.outcome) for device in report.devices] == [("r1", "undone")]
+    assert [(device.name, device.outcome) for device in report.devices] == [("r1", "not changed")]
     assert report.stages[-1].name == "retention"
     assert report.stages[-1].started == NOW
     again = house.retain()

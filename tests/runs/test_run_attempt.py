@@ -421,6 +421,13 @@ def test_a_stop_in_the_midst_of_devices_ends_the_run_as_stopped(at: str, stop: A
 BROKEN = measured("broken")
 
 
+def test_a_push_that_entered_nothing_ends_as_failed() -> None:
+    gone = [{"device": "r1", "message": "it does not answer", "hint": ""}]
+    steps = Steps(push={"running": {}, "errors": gone}, rollback={"running": {}, "errors": [], "unchanged": True})
+    assert attempt(steps).run().status == RunStatus.FAILED
+    assert steps.done[-3:] == ["rollback", "release", "status-failed"]
+
+
 def test_what_is_not_met_is_kept_where_its_rule_says_so() -> None:
     ended = attempt(Steps(measure_after=BROKEN, compare=compared(True))).run()
     assert (ended.status, ended.verdict) == (RunStatus.KEPT, "broken")

@@ -255,6 +255,7 @@ def _restored(driver: DeviceDriver, target: Target, journal: Journal) -> DeviceT
         raise _not_ours(target, pending)
     if pending and target.capabilities.native_rollback and _ours_alone(target, touched):
         driver.rollback()
+        journal.record(target.device, "inverse_applied", note="by the device's own rollback")
         touched = running(driver)  # a timer that was set late goes back to the change, and not to what was before
     elif pending and target.capabilities.native_rollback:
         # The driver takes no further commit while one is pending; the inverse follows at once.

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import Database
 from qosforge.runs.record.events import EventKind, Events
-from qosforge.runs.record.tables import JOURNAL, OPENING, RUNS, SETTLING, JournalAction
+from qosforge.runs.record.tables import CHANGING, JOURNAL, OPENING, RUNS, SETTLING, JournalAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,10 @@ class Journal:
     def touched(self, run_id: str) -> set[str]:
         """Devices that a run began to change."""
         return {entry.device for entry in self.entries(run_id) if entry.action in OPENING}
+
+    def changed(self, run_id: str, since: datetime) -> set[str]:
+        """Devices into which a run entered something since a moment."""
+        return {e.device for e in self.entries(run_id) if e.action in CHANGING and e.at >= since}
 
     def saved(self, run_id: str) -> set[str]:
         """Devices on which a run saved its change, and has not undone it since."""

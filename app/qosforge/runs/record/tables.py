@@ -96,7 +96,7 @@ class JournalAction(StrEnum):
     UNDOING = "undoing"
     """The inverse is about to be sent."""
     INVERSE_APPLIED = "inverse_applied"
-    """The inverse was sent and every line answered."""
+    """The inverse was sent and every line answered, or the device's own rollback was."""
     CONFIRMED = "confirmed"
     """The change was kept and saved: the device is settled."""
     UNDONE = "undone"
@@ -105,6 +105,9 @@ class JournalAction(StrEnum):
 
 OPENING = frozenset({JournalAction.ARMED, JournalAction.TOUCHING, JournalAction.UNDOING})
 """Actions after which a device may differ from what it was."""
+
+CHANGING = frozenset({JournalAction.ARMED, JournalAction.TOUCHED, JournalAction.INVERSE_APPLIED})
+"""Actions that show that something was entered into a device."""
 
 SETTLING = frozenset({JournalAction.CONFIRMED, JournalAction.UNDONE})
 """Actions after which a device is in one known state."""

@@ -29,6 +29,7 @@ from qosforge.runs.record.summaries import (
     StageSummary,
     ValidateSummary,
 )
+from qosforge.runs.record.tables import CHANGING, JournalAction
 from qosforge.runs.workflow.rollback import rolled_back_by
 from qosforge.runs.workflow.steps.compare import question
 from qosforge.tester.measurement.changes import ClassChange
@@ -61,14 +62,16 @@ def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measuremen
 
 def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
     """Who was touched and how that ended: the journal stays when the artifacts go."""
-    outcomes = {entry.device: entry.action.value for entry in store.journal.entries(run.id)}
+    actions: dict[str, list[str]] = defaultdict(list)
+    for entry in store.journal.entries(run.id):
+        actions[entry.device].append(entry.action.value)
     return RunReport(
         **_order(store, run, stages),
         finished=run.updated,
         stages=tuple(_stage(stage) for stage in stages),
         devices=tuple(
-            DeviceReport(name=device, platform="", outcome=action.replace("_", " "))
-            for device, action in sorted(outcomes.items())
+            DeviceReport(name=device, platform="", outcome=_outcome(taken, empty=False))
+            for device, taken in sorted(actions.items())
         ),
     )
 
@@ -263,7 +266,7 @@ def _devices(
             DeviceReport(
                 name=device.name,
                 platform=device.platform,
-                outcome=_outcome(actions[device.name], entry.empty),
+                outcome=_outcome(actions[device.name], empty=entry.empty),
                 candidate=shown(artifacts.get_text(entry.delta)),
                 inverse=shown(artifacts.get_text(entry.inverse)),
                 difference=shown(artifacts.get_text(entry.difference)) if entry.difference else "",
@@ -275,7 +278,9 @@ def _devices(
     return tuple(reports)
 
 
-def _outcome(actions: list[str], empty: bool) -> str:
+def _outcome(actions: list[str], *, empty: bool) -> str:
     if actions:
+        if actions[-1] == JournalAction.UNDONE and not CHANGING.intersection(actions):
+            return "not changed"
         return actions[-1].replace("_", " ")
     return "nothing to change" if empty else "not touched"

@@ -141,10 +141,14 @@ class WaveResult(StoppableResult):
 
 
 class RestoreResult(StepResult):
-    """The configurations of devices that were rolled back, and the errors of those that could not be."""
+    """The configurations of devices that were rolled back, and the errors of those that could not be.
+
+    ``unchanged``: this attempt of the run entered nothing into any device.
+    """
 
     running: dict[str, str]
     errors: list[StepError]
+    unchanged: bool = False
     left_out: list[StepError] = []
 
 

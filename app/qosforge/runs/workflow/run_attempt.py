@@ -378,6 +378,8 @@ class RunAttempt:
             left = self._reason(undone.errors, "rollback")
             message = f"{left.message}; it was rolled back because of: {reason.message}"
             reason = Reason(message, left.step, RECOVER, left.device)
+        elif undone.unchanged and status is RunStatus.ROLLED_BACK:
+            status = RunStatus.FAILED
         return AttemptOutcome(status, reason, outcome, errors=[*errors, *undone.errors])
 
 

@@ -234,10 +234,13 @@ def roll_back(
     saved = context.store.journal.saved(context.run_id)
     touched = {touch.device for touch in context.store.journal.open_touches(context.run_id)} | saved
     targets = _targets(context, original, prepared)
-    return _restored(
+    undone = _restored(
         context,
         {name: replace(target, saved=name in saved) for name, target in targets.items() if name in touched},
     )
+    stages = context.store.stages(context.run_id)
+    begun = min(stage.started for stage in stages if stage.run_attempt == context.attempt)
+    return undone.model_copy(update={"unchanged": not context.store.journal.changed(context.run_id, begun)})
 
 
 def _restored(context: Context, targets: Mapping[str, Target]) -> RestoreResult:
