@@ -155,6 +155,20 @@ def test_a_class_selector_does_not_take_what_the_intent_gives() -> None:
     assert (to_cos[10], to_cos[40]) == (5, 6)
 
 
+def test_a_mark_belongs_to_the_class_that_sets_it() -> None:
+    listing = {**WEB, "match": {"any": [{"dscp": ["af41"]}, {"application": "http"}]}}
+    _, result = lowered(DEVICE, intent(listing, {**VOICE, "mark": {"dscp": "af41"}}, REST), startup(DEVICE))
+    to_cos, to_queue = result.plan.system.dscp_to_cos, result.plan.system.cos_to_queue
+    assert to_cos is not None
+    assert to_queue is not None
+    assert (to_queue[to_cos[34]], to_queue[to_cos[18]]) == tuple(
+        queue
+        for name in ("voice-video", "web-and-file")
+        for queue in range(9)
+        if result.classes.get(f"queue {queue}") == name
+    )
+
+
 def test_the_queue_set_named_is_the_best_of_all() -> None:
     shares = {"control": 5, "elastic": 50, "default": 45}
     classes = [

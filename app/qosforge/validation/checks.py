@@ -18,6 +18,7 @@ from qosforge.validation.fragments import check_fragments
 from qosforge.validation.intents import check_priority_share, check_routing
 from qosforge.validation.lines import check_lines
 from qosforge.validation.links import check_efficiency, check_ends
+from qosforge.validation.mark_queues import check_mark_queues
 from qosforge.validation.marks import check_marks
 from qosforge.validation.rendering import check_rendering
 from qosforge.validation.unserved import check_unserved
@@ -41,6 +42,7 @@ def own_checks(
         # A fault that is named at its line makes a plan of its own; what else differs is told once it is corrected.
         *(finding for finding in check_rendering(known) if finding.device not in faulty),
         *check_classification(known),
+        *check_mark_queues(known),
         *check_class_order(known),
         *check_efficiency(known),
         *check_ends(known),

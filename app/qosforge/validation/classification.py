@@ -25,7 +25,7 @@ _MERGES = frozenset({"classes-merged", "queues-exceeded", "priority-queues-excee
 def check_classification(context: ValidationContext) -> Iterator[Finding]:
     """``classification-differs`` and ``classification-not-proven`` of every compiled device, by interface."""
     for device in context.compilation.devices:
-        known = _known(device)
+        known = known_classification(device)
         for requested in device.request.interfaces:
             for direction, found in _differences(device, requested, known):
                 place = _place(context, device, requested.name, direction, found.meant)
@@ -33,7 +33,7 @@ def check_classification(context: ValidationContext) -> Iterator[Finding]:
                 yield _finding(place, found, known, rest=entry is None or entry.is_default)
 
 
-def _known(device: CompiledDevice) -> Known:
+def known_classification(device: CompiledDevice) -> Known:
     """What the compiler says of a device's classification."""
     by_ports = [
         (f.traffic_class, tuple((f.requested or "").split(", ")))

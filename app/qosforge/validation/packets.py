@@ -39,10 +39,7 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
                 return packet
     for rule in ingress.rules:
         if takes(rule, packet):
-            packet = _marked(system, packet, rule.set_dscp, rule.set_precedence)
-            if rule.set_cos is not None:
-                packet = replace(packet, cos=rule.set_cos)
-            return replace(packet, group=rule.queue, qos_group=rule.set_qos_group or 0)
+            return by_rule(system, rule, packet)
     match ingress.trust:
         case Trust.NONE:
             dscp = system.untrusted_dscp(ingress.port_cos)
@@ -53,6 +50,14 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
             chosen = system.dscp_to_queue[packet.dscp] if system.queue_on_input and system.dscp_to_queue else None
             return replace(_with_dscp(system, packet, packet.dscp), group=chosen)
     return packet
+
+
+def by_rule(system: System, rule: Rule, packet: Packet) -> Packet:
+    """What a rule of an input makes of a packet that it takes."""
+    packet = _marked(system, packet, rule.set_dscp, rule.set_precedence)
+    if rule.set_cos is not None:
+        packet = replace(packet, cos=rule.set_cos)
+    return replace(packet, group=rule.queue, qos_group=rule.set_qos_group or 0)
 
 
 def _marked(system: System, packet: Packet, dscp: int | None, precedence: int | None) -> Packet:

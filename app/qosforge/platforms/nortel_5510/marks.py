@@ -13,7 +13,7 @@ from qosforge.plan.model import System
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, factory_dscp_to_cos
-from qosforge.platforms.nortel_5510.priorities import dscps, stated_marks
+from qosforge.platforms.nortel_5510.priorities import dscps, set_dscps, stated_marks
 from qosforge.platforms.nortel_5510.queues import Choice
 from qosforge.platforms.recognition import dscp_of, untagged_cos
 
@@ -37,9 +37,12 @@ def maps(request: DeviceRequest, chosen: Choice) -> Maps:
     to_cos = list(factory_dscp_to_cos())
     for dscp in CAPABILITIES.control_dscps.value:
         to_cos[dscp] = _control_cos(chosen)
+    # A mark belongs to the class that sets it, even if another one lists it too.
+    for found in (dscps, set_dscps):
+        for c in reversed(classes):
+            for dscp in found(c):
+                to_cos[dscp] = cos_of[c.name]
     for c in reversed(classes):
-        for dscp in dscps(c):
-            to_cos[dscp] = cos_of[c.name]
         mark = dscp_of(c)
         if mark is not None:
             to_dscp[cos_of[c.name]] = mark

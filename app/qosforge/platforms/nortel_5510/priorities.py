@@ -14,10 +14,15 @@ _ORDER = (1, 3, 4, 2, 5, 6, 7, 0)
 
 def dscps(class_request: ClassRequest) -> tuple[int, ...]:
     """DSCPs that belong to a class where marks are trusted: its mark, what its policer writes, what it matches."""
-    own = dscp_of(class_request)
     alone = [t for t in class_request.terms if set(t.set_fields) <= {"dscp", "precedence"}]
     listed = (d for t in alone for d in sorted(points_of(t) or ()))
-    return tuple(dict.fromkeys((*(() if own is None else (own,)), *class_request.remarked, *listed)))
+    return tuple(dict.fromkeys((*set_dscps(class_request), *listed)))
+
+
+def set_dscps(class_request: ClassRequest) -> tuple[int, ...]:
+    """DSCPs that are written for a class: its mark, and what its policer writes."""
+    own = dscp_of(class_request)
+    return tuple(dict.fromkeys((*(() if own is None else (own,)), *class_request.remarked)))
 
 
 def stated_marks(classes: Sequence[ClassRequest]) -> dict[str, tuple[int, ...]]:
