@@ -32,6 +32,8 @@ from tests.importing.test_random import intents as intents_of_all
 PARTLY_MODELLED = "force10_e300"
 """Of this platform Batfish reads no policy: references to it and from it are not said to be checked."""
 NO_FORMAT = "nortel_5510"
+_SHOWN = 10_000
+"""Characters of an intent in what is said of a network."""
 DEVICES = {device.name: device.platform for device in every_platform().devices}
 APPLY = (
     {"interfaces": "lan", "direction": "input"},
@@ -137,7 +139,7 @@ class RandomNetwork:
 
     def __repr__(self) -> str:
         hostnames = {name: _HOSTNAME.findall(text) for name, text in self.running.items()}
-        return f"{hostnames}, {self.choice}: {self.intent}"
+        return f"{hostnames}, {self.choice}: {self.intent:.{_SHOWN}}"
 
     @cached_property
     def predicted(self) -> Mapping[str, PredictedConfiguration]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -38,6 +39,7 @@ KINDS = {
 
 
 @pytest.mark.batfish
+@pytest.mark.timeout(80 * NETWORKS)
 def test_random_networks(live: Address) -> None:
     faults: list[str] = []
     counts: Counter[str] = Counter()
@@ -55,6 +57,7 @@ def test_random_networks(live: Address) -> None:
         faults.extend(faults_of(network, live, counts))
 
     each()
+    logging.getLogger(__name__).info("%s", dict(counts))
     assert faults == [], counts
     if NETWORKS >= 50:
         assert {f"devices of {name}" for name in DEVICES.values()} | set(KINDS) <= set(counts)
