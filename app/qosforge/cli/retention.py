@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from qosforge.cli.terminal import out
 from qosforge.database.connections import Database
 from qosforge.operations.artifact_store import artifact_collection
 from qosforge.operations.locks import maintenance_lock
+from qosforge.operations.pruning import PruneResult, prune
 from qosforge.operations.retention import RetentionResult, duration, retain
 from qosforge.settings import load_settings
 
@@ -27,29 +29,30 @@ def retention(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Drop artifacts, events and idempotency keys of runs that ended longer ago. Runs and their journal stay."""
+    """Drop what runs that ended longer ago left behind, and give its space back. Runs and their journal stay.
+
+    That is artifacts, events, idempotency keys, the engine's record and HTML reports.
+    """
     kept = duration(keep)
     settings = load_settings()
     settings.make_var_dir()
     database = Database(settings.database_url)
     try:
         with maintenance_lock(database):
-            retained = retain(
-                database,
-                artifact_collection(database, settings.artifacts_dir),
-                kept,
-                datetime.now(UTC),
-                dry_run=dry_run,
-            )
+            now = datetime.now(UTC)
+            collection = artifact_collection(database, settings.artifacts_dir)
+            retained = retain(database, collection, kept, now, dry_run=dry_run)
+            pruned = prune(settings, database, retained.before, now, dry_run=dry_run)
     finally:
         database.close()
     if as_json:
-        print_json(_document(retained, dry_run))
+        print_json(_document(retained, pruned, dry_run))
         return
     verb = "would drop" if dry_run else "dropped"
     out.print(
-        f"{verb} {retained.artifacts} artifacts ({retained.bytes / 1e6:.1f} MB), {retained.events} events and "
-        f"{retained.keys} idempotency keys; {len(retained.runs)} runs that ended before "
+        f"{verb} {retained.artifacts} artifacts ({retained.bytes / 1e6:.1f} MB), {retained.events} events, "
+        f"{retained.keys} idempotency keys, {pruned.workflows} workflows of the engine's record and "
+        f"{pruned.files} files; {len(retained.runs)} runs that ended before "
         f"{retained.before:%Y-%m-%d %H:%M} UTC give up what they refer to",
         soft_wrap=True,
     )
@@ -57,9 +60,14 @@ def retention(
         out.print(
             f"artifacts stored since {retained.artifacts_before:%Y-%m-%d} wait for run {retained.held_by} to end"
         )
+    if pruned.space.given_back or pruned.space.left:
+        out.print(
+            f"{pruned.space.given_back / 1e6:.1f} MB given back to the disk, {pruned.space.left / 1e6:.1f} MB free "
+            "within the databases"
+        )
 
 
-def _document(retained: RetentionResult, dry_run: bool) -> dict[str, object]:
+def _document(retained: RetentionResult, pruned: PruneResult, dry_run: bool) -> dict[str, object]:
     return {
         "dry_run": dry_run,
         "before": retained.before.isoformat(),
@@ -70,4 +78,7 @@ def _document(retained: RetentionResult, dry_run: bool) -> dict[str, object]:
         "idempotency_keys": retained.keys,
         "artifacts": retained.artifacts,
         "bytes": retained.bytes,
+        "workflows": pruned.workflows,
+        "files": pruned.files,
+        "space": asdict(pruned.space),
     }

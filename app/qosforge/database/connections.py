@@ -257,6 +257,7 @@ class Database:
                 keep_private(self.path)
                 # The mode is a property of the file and cannot be set inside a transaction.
                 with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as plain:
+                    let_shrink(plain)
                     plain.execute("PRAGMA journal_mode=WAL")
                 with self._engine.begin() as connection:
                     self._settle(connection, schema)
@@ -377,6 +378,11 @@ def keep_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))
     elif path.is_file() and path.stat().st_mode & 0o077:
         path.chmod(0o600)
+
+
+def let_shrink(connection: sqlite3.Connection) -> None:
+    """Let a file that is still empty give space back in small steps later; a file with tables stays as it is."""
+    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
 
 
 def _on_connect(connection: Any, _record: Any) -> None:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
 
 import dbos._dbos
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, Queue, Serializer
+from dbos import DBOS, DBOSClient, DBOSConfig, Queue, Serializer
+from dbos import error as dbos_errors
 from dbos._queue import queue_worker_thread
 from dbos._serialization import DefaultSerializer
 
@@ -24,9 +27,12 @@ from qosforge.runs.engine import json_records
 from qosforge.runs.engine.port import UnfinishedWorkflow, WorkflowState
 from qosforge.runs.engine.queue_workers import QueueWorkers
 from qosforge.runs.engine.record_checks import FOREIGN_HINT, SCHEMA
+from qosforge.runs.engine.workflow_ids import run_named
 
 UNFINISHED = ["PENDING", "ENQUEUED", "DELAYED"]
 """The statuses of workflows that have not ended."""
+_ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+_BATCH = 100
 
 
 class JsonSerializer(Serializer):
@@ -93,6 +99,54 @@ def workflow_state(workflow_id: str) -> WorkflowState:
     if status.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
         return WorkflowState.EXHAUSTED
     return WorkflowState.ENDED if status.status in ("SUCCESS", "ERROR") else WorkflowState.ABANDONED
+
+
+def prune_record(url: sa.URL, before: datetime, unfinished: Collection[str], *, dry_run: bool = False) -> int:
+    """Delete what the record at ``url`` holds of workflows that ended before a moment; how many they are.
+
+    Those of runs that are ``unfinished`` stay, whatever their attempts came to. Engines may be at work meanwhile.
+
+    Raises:
+        StoreError: it cannot be read or written.
+    """
+    with _client(url) as client:
+        if client is None:
+            return 0
+        ended = client.list_workflows(
+            completed_before=before.isoformat(), load_input=False, load_output=False, status=_ENDED
+        )
+        over = [one.workflow_id for one in ended if run_named(one.workflow_id) not in unfinished]
+        for start in range(0, len(over) if not dry_run else 0, _BATCH):
+            client.delete_workflows(over[start : start + _BATCH])
+        return len(over)
+
+
+@contextmanager
+def _client(url: sa.URL) -> Iterator[DBOSClient | None]:
+    """A client of the record, which carries nothing out; ``None`` where no engine has made one yet."""
+    embedded = url.get_backend_name() == "sqlite"
+    engine = sa.create_engine(url)
+    try:
+        schema = None if embedded else SCHEMA
+        if (embedded and not Path(str(url.database)).is_file()) or not sa.inspect(engine).has_table(
+            "workflow_status", schema
+        ):
+            yield None
+            return
+        client = DBOSClient(
+            system_database_engine=engine,
+            dbos_system_schema=SCHEMA,
+            serializer=JsonSerializer(),
+            retry_connection_errors=False,
+        )
+        try:
+            yield client
+        finally:
+            client.destroy()
+    except (sa.exc.SQLAlchemyError, dbos_errors.DBOSException) as error:
+        raise StoreError(f"the engine's record cannot be pruned: {error}") from error
+    finally:
+        engine.dispose()
 
 
 def disable_unpickling() -> None:

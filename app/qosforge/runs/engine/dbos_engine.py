@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import ParamSpec, Self, TypeVar
 
@@ -20,7 +21,7 @@ import sqlalchemy as sa
 from dbos import DBOS, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
-from qosforge.database.connections import keep_private
+from qosforge.database.connections import keep_private, let_shrink
 from qosforge.errors import InputError, Place, QosforgeError, StoreError
 from qosforge.runs.engine import json_records
 from qosforge.runs.engine.dbos_adapter import (
@@ -147,6 +148,8 @@ class DbosEngine:
             disable_pollers()
             if self._record is not None:
                 keep_private(self._record)
+                with closing(sqlite3.connect(self._record)) as plain:
+                    let_shrink(plain)
             for name, workflow in self._workflows.items():
                 self._durable[name] = DBOS.workflow(name=name, max_recovery_attempts=MAX_RECOVERY_ATTEMPTS)(
                     self._guarded(name, workflow)

@@ -25,6 +25,11 @@ def settling_id(run_id: str) -> str:
     return f"{SETTLE}:{run_id}:{new_run_id()}"
 
 
+def run_named(workflow: str) -> str:
+    """The run that a workflow is about, whatever it does with it; another id where it is about none."""
+    return settled_by(workflow) or run_of(workflow)[0]
+
+
 def settled_by(workflow: str) -> str | None:
     """The run whose devices a workflow settles; ``None`` if it does something else."""
     kind, _, rest = workflow.partition(":")
