@@ -246,7 +246,7 @@ def test_findings_and_fidelity(device: str) -> None:
         "priority-cap-not-enforced": "warning",
     }
     if device == "s2950":
-        expected["scheduler-device-wide"] = "info"
+        expected |= dict.fromkeys(("scheduler-device-wide", "unnamed-dscp"), "info")
     else:
         expected |= dict.fromkeys(("recognised-by-ports", "default-marked-down", "input-priority-limited"), "info")
         expected["told-in-ipv4"] = "warning"

@@ -16,6 +16,7 @@ from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, DSCP_TO_
 from qosforge.platforms.catalyst_2950.masks import note_switch_masks
 from qosforge.platforms.catalyst_2950.recognise import Recognised, kind_of, port_rules
 from qosforge.platforms.catalyst_2950.scheduling import layout, round_robin, strict_priority
+from qosforge.platforms.catalyst_2950.unnamed_marks import note_unnamed, unnamed_marks, with_default
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
 from qosforge.platforms.ios_switch.flow_control import note_flow_control
@@ -154,6 +155,8 @@ def _system(
         scheduler = strict_priority() if assignment.in_order else round_robin(served_first)
     forth = cos_to_dscp(request, marks, held if enhanced(request.image) else None)
     back = dscp_to_cos(marks, DSCP_TO_COS)
+    unnamed = unnamed_marks(marks, assignment) if assignment else ()
+    note_unnamed(request, unnamed, marks, notes)
     supported = CAPABILITIES.supported_dscp.value
     for value in sorted(set(forth) - supported):
         notes.note(
@@ -169,7 +172,7 @@ def _system(
         untrusted_keeps_dscp=CAPABILITIES.untrusted_keeps_dscp.value,
     )
     if enhanced(request.image):
-        return system.model_copy(update={"cos_to_dscp": forth, "dscp_to_cos": back})
+        return system.model_copy(update={"cos_to_dscp": forth, "dscp_to_cos": with_default(back, unnamed)})
     if (forth, back) != (DEFAULT_COS_TO_DSCP, DSCP_TO_COS):
         changed = [f"DSCP {d} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]]
         notes.note(
