@@ -15,8 +15,8 @@ from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.note import note
 from qosforge.packet_sets.classification import every_class
-from qosforge.packet_sets.exactness import Known
-from qosforge.plan.model import Egress, Ingress, Rule, Scheduler, System, Term, Trust
+from qosforge.packet_sets.exactness import Known, shared
+from qosforge.plan.model import Discipline, Egress, Ingress, Queue, Rule, Scheduler, System, Term, Trust
 from qosforge.plan.request import ClassRequest, TermRequest
 from qosforge.validation.classification import known_classification
 from qosforge.validation.context import ValidationContext, class_at
@@ -25,6 +25,15 @@ from qosforge.validation.ways import UNCLASSIFIED
 
 _CONTROL_DSCP = range(48, 64)
 """The DSCPs of network control (RFC 4594), which devices serve as they do where no class has them."""
+_MAPS = (
+    "cos_to_dscp",
+    "dscp_to_cos",
+    "cos_to_queue",
+    "dscp_to_queue",
+    "queue_on_input",
+    "untrusted_keeps_dscp",
+)
+"""What of a device chooses queues."""
 _UNSEEN = ("192.0.2.1", "192.0.2.2")
 """Addresses for documentation (RFC 5737): packets are tried by their marks alone."""
 
@@ -62,35 +71,54 @@ def check_mark_queues(context: ValidationContext) -> Iterator[Finding]:
 
 def _differences(device: CompiledDevice, known: Known) -> Iterator[tuple[str, str, _Misserved]]:
     outputs = tuple(_outputs(device))
-    inputs = _inputs(device, known) if outputs else {}
-    for name, egress, scheduler in outputs:
+    system = _maps(*(getattr(device.plan.system, name) for name in _MAPS))
+    inputs = _inputs(device, system, known) if outputs else {}
+    for name, default_queue, scheduler in outputs:
         for told, port in inputs.items():
-            for each in _misserved(told, device.plan.system, egress, scheduler, known):
+            for each in _misserved(told, system, default_queue, scheduler, known):
                 yield name, port, each
 
 
-def _outputs(device: CompiledDevice) -> Iterator[tuple[str, Egress, Scheduler]]:
-    """The outputs that serve classes without a rule to tell them by."""
+def _outputs(device: CompiledDevice) -> Iterator[tuple[str, int | None, Scheduler]]:
+    """The outputs that serve classes without a rule to tell them by: the default queue of each, and its queues."""
     for requested in device.request.interfaces:
         there = device.plan.interface(requested.name) if requested.schedule else None
         if there is None or there.egress.dividing.rules:
             continue
         scheduler = there.egress.dividing.scheduler or device.plan.system.scheduler
         if scheduler is not None and scheduler.discipline not in UNCLASSIFIED:
-            yield requested.name, there.egress.dividing, scheduler
+            queues = tuple((queue.number, queue.name) for queue in scheduler.queues)
+            yield requested.name, there.egress.dividing.default_queue, _queues(scheduler.discipline, queues)
 
 
-def _inputs(device: CompiledDevice, known: Known) -> Mapping[tuple[_Told, ...], str]:
+def _inputs(device: CompiledDevice, system: System, known: Known) -> Mapping[tuple[_Told, ...], str]:
     """What the inputs of a device tell, each with the first port where that is so."""
-    system, found = device.plan.system, dict[tuple[_Told, ...], str]()
+    found: dict[tuple[_Told, ...], str] = {}
     for port in device.request.interfaces:
         here = device.plan.interface(port.name)
         if here is not None and port.recognise:
-            found.setdefault(_ruled(system, here.ingress.rules, known), port.name)
+            found.setdefault(_ruled(system, shared(here.ingress.rules), known), port.name)
         elif here is not None and port.trust and port.trust_in != "none":
-            told = _trusted(device.request.classes, system, here.ingress, known, port.tagged)
+            ingress = _ingress(here.ingress.trust, here.ingress.port_cos, shared(here.ingress.rules))
+            told = _trusted(device.request.classes, system, ingress, known, port.tagged)
             found.setdefault(told, port.name)
     return found
+
+
+# Of what chooses queues, the very same object for devices alike: what is judged of one is then found again.
+@memoise
+def _maps(*values: object) -> System:
+    return System.model_validate(dict(zip(_MAPS, values, strict=True)))
+
+
+@memoise
+def _queues(discipline: Discipline, queues: tuple[tuple[int, str | None], ...]) -> Scheduler:
+    return Scheduler(discipline=discipline, queues=tuple(Queue(number=at, name=name) for at, name in queues))
+
+
+@memoise
+def _ingress(trust: Trust, port_cos: int, rules: tuple[Rule, ...]) -> Ingress:
+    return Ingress(trust=trust, port_cos=port_cos, rules=rules)
 
 
 @memoise
@@ -185,9 +213,10 @@ def _points(term: Term | TermRequest) -> tuple[int, ...]:
 
 @memoise
 def _misserved(
-    told: tuple[_Told, ...], system: System, egress: Egress, scheduler: Scheduler, known: Known
+    told: tuple[_Told, ...], system: System, default_queue: int | None, scheduler: Scheduler, known: Known
 ) -> tuple[_Misserved, ...]:
     """What gets the queue of another class than its own, or of none where a class is meant."""
+    egress = Egress(default_queue=default_queue)
     of_queue = {q.number: known.names.get(q.name or f"queue {q.number}") for q in scheduler.queues}
     served = [(each, queue_of(system, egress, scheduler, each.packet)) for each in told]
     claimed = ((each.packet, queue) for each, queue in served if each.claimed)
