@@ -1,4 +1,4 @@
-"""``qosforge database``: upgrade."""
+"""``qosforge database``: upgrade, move."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from qosforge.access.audit_log import Call
+from qosforge.cli.account import account
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_json
 from qosforge.cli.terminal import out
+from qosforge.operations import moving
 from qosforge.operations.upgrade import upgrade as upgrade_database
 from qosforge.settings import load_settings
 
@@ -23,12 +26,6 @@ Backup = Annotated[
 def register(parent: typer.Typer) -> None:
     """Add the command as a group."""
     parent.add_typer(app, name="database", help="The tables of an installation.")
-
-
-# With a single command typer would drop its name, were there no callback.
-@app.callback()
-def _group() -> None:
-    pass
 
 
 @app.command()
@@ -53,3 +50,32 @@ def upgrade(
         out.print(f"the database holds revision {done.after} already: nothing to upgrade")
     else:
         out.print(f"revision {done.before} is now {done.after}; backed up to {done.backup}", soft_wrap=True)
+
+
+@app.command()
+def move(
+    into: Annotated[
+        str, typer.Option("--into", metavar="URL", help="The PostgreSQL database: postgresql://user@host/database.")
+    ],
+    allow_incomplete: Annotated[
+        bool, typer.Option("--allow-incomplete", help="Move even where artifacts are missing or damaged.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a SQLite installation into an empty PostgreSQL database. Stop the service first; the files stay.
+
+    The database may have its tables already, and no rows.
+    """
+    settings = load_settings()
+    call = Call(moving.MOVE_ACTION, 200, account(), "local", detail={"from": settings.database_url})
+    moved = moving.move(settings, into, call, allow_incomplete=allow_incomplete)
+    if as_json:
+        print_json({"into": moved.place, "rows": dict(moved.rows), "artifacts": moved.artifacts})
+        return
+    out.print(
+        f"{moved.place}: {moved.rows['runs']} runs, {sum(moved.rows.values())} rows, {moved.artifacts} artifacts",
+        soft_wrap=True,
+    )
+    out.print(
+        "set QOSFORGE_DATABASE_URL to it, start serve and a worker, and keep this store from being started again"
+    )

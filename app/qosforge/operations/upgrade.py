@@ -45,7 +45,7 @@ def upgrade(settings: Settings, file: Path, *, allow_incomplete: bool = False) -
         newest = known_revisions()[0]
         if before == newest:
             return UpgradeResult(before, newest, None)
-        with _without_executors(settings, database):
+        with without_executors(settings, database):
             backup.create(settings, file, allow_incomplete=allow_incomplete)
             Database(settings.database_url, schema=Schema.UPGRADED).close()
         return UpgradeResult(before, newest, file)
@@ -54,8 +54,12 @@ def upgrade(settings: Settings, file: Path, *, allow_incomplete: bool = False) -
 
 
 @contextmanager
-def _without_executors(settings: Settings, database: Database) -> Iterator[None]:
-    """Make sure that no executor is at work; on SQLite, none can start while the block lasts."""
+def without_executors(settings: Settings, database: Database) -> Iterator[None]:
+    """Make sure that no executor is at work; on SQLite, none can start while the block lasts.
+
+    Raises:
+        EngineBusy: one is.
+    """
     if database.path is not None:
         mine = Ownership(settings.var_dir, record=settings.var_dir / ENGINE, store=database.path)
         mine.acquire()

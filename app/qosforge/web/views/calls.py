@@ -178,6 +178,7 @@ def _command_words(text: Text) -> dict[str, str]:
     """The same for commands on the service's own machine."""
     return {
         "backup create": text("Back up"),
+        "database move": text("Move to another database"),
         "user add": text("Add a user"),
         "user grant": text("Give a role"),
         "user revoke": text("Take a role away"),
