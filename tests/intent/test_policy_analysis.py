@@ -89,8 +89,8 @@ def test_sums_of_every_level_also_where_they_are_too_many() -> None:
     assert inner.path == ("classes", 1, "treatment", "children")
     assert (inner.requested.bandwidth_percent, inner.left) == (110, -10)
     problem = only(analysis)
-    assert problem.path == ("classes", 1, "treatment", "children")
-    assert "sum to 110" in problem.message
+    assert problem.path == (*inner.path, 1, "treatment", "bandwidth", "percent")
+    assert "the classes take 110 % of the class that they divide" in problem.message
 
 
 def test_sums_leave_out_what_is_wrong() -> None:

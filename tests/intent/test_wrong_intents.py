@@ -42,7 +42,7 @@ CASES = {
     "unknown top key": (("version: 1", "version: 1\nverfy: []"), 2, "'verfy'", "did you mean 'verify'?"),
     "missing key": (("intent: campus-collaboration\n", ""), 1, "'intent'", "add it"),
     "percents over 100": (("remaining_percent: 70", "percent: 70"), 4, "mixed units", "one unit"),
-    "remaining over 100": (("remaining_percent: 70", "remaining_percent: 71"), 4, "sum to 101", "take away 1"),
+    "remaining over 100": (("remaining_percent: 70", "remaining_percent: 71"), 14, "take 101 %", "take away 1 %"),
     "unknown class": (("classes: [voice-video]", "classes: [voice-vido]"), 21, "'voice-vido'", "'voice-video'?"),
     "unknown class beside": (("beside: [web-and-file", "beside: [ftp"), 21, "'ftp'", "classes: voice-video"),
     "bad unit": (("rate_below: 768 kb/s", "rate_below: 768 kB/s"), 16, "'768 kB/s'", "768 kb/s"),
@@ -624,8 +624,8 @@ def test_percents_are_summed_over_priority_and_bandwidth() -> None:
 
     (found,) = problems(text)
 
-    assert found.message == "the percents of all classes sum to 120"
-    assert found.where.path == "classes"
+    assert found.message == "the classes take 120 % of the link: voice-video 50 %, web-and-file 40 %, default 30 %"
+    assert found.where.path == "classes[2].treatment.bandwidth.percent"
     assert "take away 20" in found.hint
 
 
@@ -660,7 +660,7 @@ def test_independent_mistakes_are_all_told_in_the_order_of_the_text() -> None:
         "6 9 is not",
         "7 unknown key 'percnt'",
         "10 unknown application 'htpp'",
-        "4 the remaining_percent of all classes sum to 120",
+        "14 the classes take 120 % of what priority leaves",
         "16 768",
         "19 unknown key 'rolle'",
         "21 unknown class 'nobody'",
@@ -692,7 +692,7 @@ def test_a_class_of_a_wrong_type_hides_no_other_mistake() -> None:
     said = [(p.where.line, p.message) for p in problems(text)]
 
     assert (13, "7 is not a mapping") in said
-    assert (4, "the remaining_percent of all classes sum to 110") in said
+    assert (15, "the classes take 110 % of what priority leaves: web-and-file 80 %, default 30 %") in said
 
 
 def test_a_mistake_in_a_class_below_another_hides_no_conflict_of_the_tree() -> None:
@@ -709,10 +709,10 @@ def test_a_mistake_in_a_class_below_another_hides_no_conflict_of_the_tree() -> N
     said = {(p.where.line, p.message) for p in problems(text)}
 
     assert said >= {
-        (4, "the remaining_percent of all classes sum to 110"),
+        (19, "the classes take 110 % of what priority leaves: web-and-file 80 %, default 30 %"),
         (15, "unknown application 'nntpp'"),
         (15, "unknown key 'percnt'"),
-        (15, "the percents of all classes sum to 110"),
+        (17, "the classes take 110 % of the class that they divide: mail 90 %, mail 20 %"),
         (17, "class 'mail' is defined twice"),
     }
 

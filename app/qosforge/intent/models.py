@@ -308,7 +308,7 @@ def conflicts(classes: Sequence[Branch]) -> Iterator[Conflict]:
             elif name is not None:
                 seen.add(name)
                 siblings.add(name)
-        yield from _sums(path, [branch.treatment for branch in level if branch.treatment])
+        yield from _sums(path, level)
 
 
 def levels(
@@ -321,7 +321,12 @@ def levels(
             yield from levels((*path, position, "treatment", "children"), branch.below)
 
 
-def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Iterator[Conflict]:
+_OF_LINK = (("priority", "percent"), ("bandwidth", "percent"))
+_OF_REST = (("bandwidth", "remaining_percent"),)
+
+
+def _sums(path: tuple[str | int, ...], level: Sequence[Branch]) -> Iterator[Conflict]:
+    treatments = [branch.treatment for branch in level if branch.treatment]
     requested = RequestedShares.by(treatments)
     if len(requested.units) > 1:
         units = ", ".join(requested.units)
@@ -329,13 +334,28 @@ def _sums(path: tuple[str | int, ...], treatments: Sequence[Treatment]) -> Itera
     buffers = sum(t.buffers.percent for t in treatments if t.buffers)
     if buffers > 100:
         yield Conflict(path, f"buffers add up to {buffers} %", "give the classes of a port 100 % together at most")
-    if requested.remaining_percent > 100:
-        message = f"the remaining_percent of all classes sum to {requested.remaining_percent}"
-        yield Conflict(path, message, f"at most 100: take away {requested.remaining_percent - 100}")
-    total = requested.priority_percent + requested.bandwidth_percent
-    if total > 100:
-        message = f"the percents of all classes sum to {total}"
-        yield Conflict(path, message, f"at most 100: take away {total - 100}")
+    yield from _too_much(path, level, _OF_REST, "what priority leaves")
+    yield from _too_much(path, level, _OF_LINK, "the link" if len(path) == 1 else "the class that they divide")
+
+
+def _too_much(
+    path: tuple[str | int, ...], level: Sequence[Branch], keys: Sequence[tuple[str, str]], whole: str
+) -> Iterator[Conflict]:
+    """Percents that come to more than 100, at the one that is too much."""
+    shares: list[tuple[str | None, int]] = []
+    place: tuple[str | int, ...] | None = None
+    for position, branch in enumerate(level):
+        for part, unit in keys:
+            percent = getattr(getattr(branch.treatment, part, None), unit, None)
+            if percent:
+                shares.append((branch.name, percent))
+                if place is None and sum(n for _, n in shares) > 100:
+                    place = (*path, position, "treatment", part, unit)
+    if place is not None:
+        total = sum(n for _, n in shares)
+        every = listed(f"{name or '?'} {percent} %" for name, percent in shares)
+        message = f"the classes take {total} % of {whole}: {every}"
+        yield Conflict(place, message, f"at most 100 %: take away {total - 100} %")
 
 
 def unjudged(position: int, objective: Iterable[str], classes: Sequence[str]) -> Iterator[Conflict]:
