@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -102,3 +111,12 @@ def part(page: Page, name: str) -> None:
     """Go to a part of a run's page."""
     page.get_by_role("navigation", name="Parts of this run").get_by_role("link", name=name).click()
     expect(page.locator("#tabs [aria-current=page]")).to_contain_text(name)
+
+
+def unfold(entry: Locator) -> Locator:
+    """An entry of the policy form, such as the card of a class, opened where it is folded."""
+    body = entry.locator("> details.body")
+    body.wait_for()
+    if not body.evaluate("one => one.open"):
+        body.locator("> summary").click()
+    return entry

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from qosforge.access.roles import Role
-from tests.web.browser import PHONE, Tab
+from tests.web.browser import PHONE, Tab, unfold
 from tests.web.conftest import PASSWORD, Site
 
 
@@ -29,7 +29,8 @@ def _settled(page: Page) -> None:
 
 
 def _card(page: Page, name: str) -> Locator:
-    return page.locator(f"[data-class={name}]")
+    """The card of a class, opened."""
+    return unfold(page.locator(f"[data-class={name}]"))
 
 
 KEPT_AS_IT_IS = """# Why the campus does this.
@@ -90,6 +91,7 @@ def test_form_and_text_stay_in_step(tab: Callable[..., Tab], ann: str) -> None:
     page.get_by_role("tab", name="Form").press("ArrowRight")
     text.fill(KEPT_AS_IT_IS.replace("percent: 40", "percent: 45"))
     page.get_by_role("tab", name="Form").click()
+    unfold(rest)  # the cards went with the text that was none
     expect(rest.get_by_label("% of the link")).to_have_value("45")
     undo = page.get_by_role("button", name="Undo")
     held: list[Route] = []
@@ -111,6 +113,94 @@ def test_form_and_text_stay_in_step(tab: Callable[..., Tab], ann: str) -> None:
         page.close(run_before_unload=True)
     assert asked.value.type == "beforeunload"
     asked.value.accept()
+
+
+MOST_PX = 2500
+
+
+def test_a_policy_opens_folded_and_each_class_is_told_in_a_line(tab: Callable[..., Tab], ann: str) -> None:
+    one = tab({"width": 1440, "height": 900})
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto("/policies/campus-collaboration/edit?network=campus")
+    voice = page.locator("[data-class=voice-video]")
+    line = voice.locator("> details > summary")
+    for told in ("priority ≤ 50 %", "af41, CoS 5", "p95 50 ms, loss 0.1 %"):
+        expect(line).to_contain_text(told)
+        shown = line.get_by_text(told).bounding_box()
+        assert shown
+        assert shown["height"] < 40, "it is no single line"
+    expect(page.locator("[data-class=default] > details > summary")).to_contain_text("30 % of the rest")
+    expect(page.locator("#f-apply-1 > details > summary")).to_contain_text("input · role edge · ports lan")
+    expect(page.get_by_label("Service").first).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") < MOST_PX
+    one.require_sound()
+    line.press("Enter")
+    expect(voice.get_by_label("Service")).to_be_visible()
+    expect(voice.get_by_label("Recommendation")).to_be_visible()
+    one.require_sound()
+    rest = unfold(page.locator("[data-class=default]"))
+    expect(rest.get_by_label("Loss")).to_be_hidden()  # bounds of one's own come after the recommendations
+    page.set_viewport_size(PHONE)
+    one.require_sound()
+
+
+def test_classes_change_places_by_keys_and_by_dragging(tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    _store(one, "places", KEPT_AS_IT_IS.replace("steps", "places"))
+    page.goto("/policies/places/edit?network=campus")
+    before = _text(page)
+    handle = page.get_by_role("button", name="Move voice with the arrow keys")
+    _card(page, "voice")
+    handle.press("ArrowUp")  # it is the first
+    handle.press("ArrowDown")
+    expect(page.locator("article.class").nth(1)).to_have_attribute("data-class", "voice")
+    _settled(page)
+    after = _text(page)
+    assert after.index("name: default") < after.index("name: voice")
+    assert sorted(after.split()) == sorted(before.split())
+    expect(handle).to_be_focused()
+    expect(page.locator("#f-classes-1-body")).to_have_attribute("open", "")  # what was open goes with it
+    expect(page.locator("#f-classes-0-body")).not_to_have_attribute("open", "")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#policy-text")).to_have_value(before)
+
+    page.locator("#f-classes-0-body > summary").click()
+    handle.scroll_into_view_if_needed()
+    handle.hover()
+    page.mouse.down()
+    target = page.locator("#f-classes-1").bounding_box()
+    assert target
+    page.mouse.move(target["x"] + 20, target["y"] + target["height"] - 5, steps=5)
+    expect(page.locator("#f-classes-1")).to_have_attribute("data-drop", "after")
+    page.mouse.up()
+    expect(page.locator("#policy-text")).to_have_value(after)
+    one.require_sound()
+
+
+def test_a_sum_over_100_opens_the_class_that_was_changed(tab: Callable[..., Tab], ann: str) -> None:
+    one = tab(PHONE)
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    _store(one, "sums", KEPT_AS_IT_IS.replace("steps", "sums"))
+    page.goto("/policies/sums/edit?network=campus")
+    voice = _card(page, "voice")
+    share = voice.get_by_label("% of the link")
+    share.fill("70")
+    expect(share).to_have_attribute("aria-invalid", "true")
+    told = "the classes take 110 % of the link: voice 70 %, default 40 %"
+    expect(voice.get_by_text(told)).to_be_visible()
+    expect(page.locator("#f-classes-1-body")).not_to_have_attribute("open", "")
+    one.require_sound()
+    page.get_by_role("tab", name="YAML").click()
+    text = page.get_by_label("Text of the policy")
+    text.fill(_text(page).replace("percent: 70", "percent: 30"))
+    expect(page.locator("#problem-list")).to_be_empty()
+    text.fill(_text(page).replace("percent: 30", "percent: 70"))
+    page.locator("#problem-list").get_by_role("link", name=told).click()  # the share that exceeds it
+    expect(page.locator("[data-class=default]").get_by_label("% of the link")).to_be_focused()
 
 
 def test_two_tabs_lose_nothing(tab: Callable[..., Tab], ann: str, site: Site) -> None:

@@ -15,7 +15,7 @@ from qosforge.settings import Settings
 from tests.api.served import serving
 from tests.parts import why_not
 from tests.system.campus import Campus
-from tests.web.browser import PHONE, Tab, part
+from tests.web.browser import PHONE, Tab, part, unfold
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
@@ -140,6 +140,7 @@ def build_the_policy(page: Page) -> None:
     expect(page.locator("#sums")).to_contain_text("Not counted, because its service is wrong: voice-video")
     voice.get_by_label("% of the link").fill("50")
     expect(voice).not_to_contain_text("not possible here")
+    voice.get_by_text("Bounds of your own").click()
     voice.get_by_label("95 % within").fill("50 ms")
     voice.get_by_label("Loss").fill("1 %")
 
@@ -149,12 +150,13 @@ def build_the_policy(page: Page) -> None:
     web.get_by_label("DSCP", exact=True).select_option("af21")
     web.get_by_label("Service").select_option("bandwidth.remaining_percent")
     web.get_by_label("% of what is left").fill("80")
-    rest = _card(page, "default")
+    rest = unfold(_card(page, "default"))
     rest.get_by_label("Service").select_option("bandwidth.remaining_percent")
     rest.get_by_label("% of what is left").fill("30")
     sums = page.locator("#sums")
     expect(sums).to_contain_text("10 % too much")
-    expect(page.get_by_text("the remaining_percent of all classes sum to 110").first).to_be_visible()
+    expect(rest.get_by_label("% of what is left")).to_have_attribute("aria-invalid", "true")  # entered last
+    expect(rest).to_contain_text("the classes take 110 % of what priority leaves")
     web.get_by_label("% of what is left").fill("70")
     expect(sums).to_contain_text("0 % free")
     rest.get_by_label("(WRED)").check()

@@ -12,7 +12,7 @@ from tests.web.browser import Tab
 from tests.web.conftest import PASSWORD, Site
 
 
-def test_a_renewed_form_keeps_the_caret_what_is_typed_and_what_is_folded(
+def test_a_renewed_form_keeps_the_caret_what_is_typed_and_what_is_unfolded(
     site: Site, tab: Callable[..., Tab]
 ) -> None:
     ann = tab()
@@ -22,8 +22,8 @@ def test_a_renewed_form_keeps_the_caret_what_is_typed_and_what_is_folded(
     page.get_by_role("button", name="+ Class", exact=True).click()
     added = page.locator("article.class").filter(has=page.locator("input:focus"))
     new = page.locator(f"#{added.get_attribute('id')}")
-    folded = page.locator("[data-class=default] details.body")
-    folded.locator("summary").first.click()
+    unfolded = page.locator("[data-class=default] details.body")
+    unfolded.locator("summary").first.click()
     description = new.get_by_label("Description")
     description.fill("abcdef")
     expect(page.locator("#policy-text")).to_have_value(re.compile("description: abcdef"))
@@ -40,5 +40,5 @@ def test_a_renewed_form_keeps_the_caret_what_is_typed_and_what_is_folded(
     assert caret == [True, "abxef", 3]
     expect(page.locator("#policy-text")).to_have_value(re.compile("description: abxef"))
     assert description.evaluate("one => [one === document.activeElement, one.selectionStart]") == [True, 3]
-    assert not folded.evaluate("one => one.open")
+    assert unfolded.evaluate("one => one.open")
     ann.require_sound()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from qosforge.access.roles import Role
-from tests.web.browser import PHONE, Tab
+from tests.web.browser import PHONE, Tab, unfold
 from tests.web.conftest import PASSWORD, Site
 
 BEGIN = """# Why this is so.
@@ -92,7 +92,7 @@ def test_a_problem_is_marked_at_its_place(tab: Callable[..., Tab], ann: str) -> 
 
     # A change by the form shows in the text around the caret, and may be taken back there.
     page.get_by_role("tab", name="Form").click()
-    share = page.locator("[data-class=default]").get_by_label("% of the link")
+    share = unfold(page.locator("[data-class=default]")).get_by_label("% of the link")
     share.fill("25")
     share.blur()
     page.get_by_role("tab", name="YAML").click()

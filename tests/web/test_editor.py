@@ -159,6 +159,29 @@ def test_a_mistake_is_reported_at_its_field_and_in_the_list(form: Form) -> None:
     assert refused["text"] == form.text
 
 
+def _wrong_fields(answer: dict[str, Any]) -> list[str]:
+    return re.findall(r'<input id="([^"]+)"[^>]*aria-invalid', answer["form"])
+
+
+def test_a_sum_over_100_is_reported_at_the_share_that_was_entered_last(form: Form) -> None:
+    form.text = SMALL.replace("{percent: 30}}", "{percent: 70}}").replace(
+        "- name: default", "- name: default\n    treatment: {bandwidth: {percent: 40}}"
+    )
+    answer = form.do()
+    assert "the classes take 110 % of the link: voice 70 %, default 40 %" in answer["problems"]
+    assert _wrong_fields(answer) == ["f-classes-1-treatment-bandwidth-percent"]
+    assert re.search(r'<details class="body" id="f-classes-1-body" open>', answer["form"])
+    assert re.search(r'<details class="body" id="f-classes-0-body">', answer["form"])
+    form.more = {"touched": ["classes", 0, "treatment"]}
+    answer = form.do()
+    assert _wrong_fields(answer) == ["f-classes-0-treatment-priority-percent"]
+    assert 'data-goto="f-classes-0-treatment-priority-percent"' in answer["problems"]
+    form.text = form.text.replace("percent: 40", "percent: 400")  # another mistake stays where it is
+    assert _wrong_fields(form.do()) == ["f-classes-1-treatment-bandwidth-percent"]
+    form.text = form.text.replace("percent: 400", "percent: 30")
+    assert _wrong_fields(form.do()) == []
+
+
 def test_what_the_form_cannot_change_is_said(form: Form) -> None:
     form.text = SMALL.replace("{percent: 30}}", "&shared {percent: 30}}").replace(
         "- name: default", "- {name: other, match: {any: [{dscp: cs1}]}, treatment: {priority: *shared}}"
@@ -179,7 +202,7 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
     assert "f-parameters-real_time_percent" in shown
     form.do({"op": "set", "path": ["parameters", "real_time_percent"], "kind": "one-or-many", "value": "35"})
     assert form.data["parameters"]["real_time_percent"] == 35
-    assert "Link: 35 % given away" in form.do()["form"]
+    assert "Link: 35 % assigned" in form.do()["form"]
     form.do({"op": "override", "path": ["classes"], "value": "real-time"})
     assert form.data["classes"][0]["treatment"] == {"priority": {"percent": 35}}
     assert 'id="f-classes-0"' in form.do()["form"]
@@ -190,8 +213,8 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
 def test_sums_fragments_and_ports_are_computed(client: TestClient, session: dict[str, str]) -> None:
     text = shipped_policies()["campus-collaboration"]
     shown = Form(client, session, text, "campus-collaboration").do()["form"]
-    assert "Link: 50 % given away" in shown
-    assert "What priority leaves: 100 % given away" in shown
+    assert "Link: 50 % assigned" in shown
+    assert "What priority leaves: 100 % assigned" in shown
     assert "56 kb/s × 16 ms / 8 = 112 bytes" in shown
     assert "256 kb/s × 16 ms / 8 = 512 bytes" in shown
     assert "ports of campus" in shown

@@ -24,6 +24,7 @@ from qosforge.intent.library import trimmed
 from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.intent.schema import intent_schema
+from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Network
 from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.policy_library.library import Policies
@@ -33,7 +34,7 @@ from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
 from qosforge.web.views.checks import fitting_checks
 from qosforge.web.views.choices import choices
-from qosforge.web.views.form_edits import FormEdit, edit_changes, focus_after
+from qosforge.web.views.form_edits import FormEdit, PathPart, edit_changes, focus_after
 from qosforge.web.views.policy_form import policy_form
 
 router = APIRouter()
@@ -133,7 +134,9 @@ def edit(
 
 
 class EditRequest(BaseModel):
-    """A text with what is to be done to it. ``begun`` and ``number`` name the version that has what it includes."""
+    """A text with what is to be done to it. ``begun`` and ``number`` name the version that has what it includes;
+    ``touched`` is the path of the treatment whose share was entered last.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -143,6 +146,7 @@ class EditRequest(BaseModel):
     number: int = SHIPPED_VERSION
     network: Annotated[str, Field(max_length=100)] = ""
     edits: Annotated[tuple[FormEdit, ...], Field(max_length=MOST_CHANGES)] = ()
+    touched: Annotated[tuple[PathPart, ...], Field(max_length=64)] = ()
 
 
 @router.get("/editor/schema", dependencies=sees(Role.VIEWER, recorded=False))
@@ -173,9 +177,8 @@ def change(page: ThePage, caller: Caller, backend: TheBackend, body: EditRequest
         except NotEditable as error:
             refused = {"message": error.message, "hint": error.hint, "line": error.where.line}
     locked = not (page.may("operator") and (body.begun != body.name or seen.may_store(body.name)))
-    shown = _render_form(
-        page, caller, backend, _policy_source(body.name, text, included), body.network, locked=locked
-    )
+    written = _policy_source(body.name, text, included)
+    shown = _render_form(page, caller, backend, written, body.network, locked=locked, touched=body.touched)
     return JSONResponse(
         {
             "text": text,
@@ -258,13 +261,20 @@ def _owners(caller: Principal, networks: Sequence[str], begun: EditorState) -> t
 
 
 def _render_form(
-    page: Page, caller: Principal, backend: Backend, written: PolicySource, network: str, *, locked: bool
+    page: Page,
+    caller: Principal,
+    backend: Backend,
+    written: PolicySource,
+    network: str,
+    *,
+    locked: bool,
+    touched: Path_ = (),
 ) -> FormMarkup:
     inventory: Network | None = None
     if network:
         caller.require(Role.VIEWER, network)
         inventory = backend.networks.network(network)
-    form = policy_form(written, inventory)
+    form = policy_form(written, inventory, touched)
     context = {
         "form": form,
         "file": written.file,

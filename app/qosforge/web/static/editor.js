@@ -2,6 +2,7 @@
 // edits, which answers with the text after them and the form that belongs to it.
 
 import { Drafts } from "./drafts.js";
+import { keepFolds, reorder, unfold, wrongParts } from "./entries.js";
 import { editOf, replaces, samePath, shifted } from "./form_edits.js";
 import { morph } from "./morph.js";
 import { numberLines } from "./panes.js";
@@ -37,6 +38,7 @@ let settled = text; // the text that form and preview show
 let queue = []; // edits that the service has not taken yet
 let under_way = 0; // how many of them are with the service
 let replaced = 0; // how often the text was another one at once, so that what is under way does not count
+let touched = []; // the path of the treatment whose share was entered last
 let stale = false; // the form does not show the text, or the chosen network
 let busy = false;
 let away = false;
@@ -99,7 +101,7 @@ async function exchange() {
   under_way = sent.length;
   stale = false;
   try {
-    const body = { name, text: before, begun, number: Number(number), network: network.value, edits: sent };
+    const body = { name, text: before, begun, number: Number(number), network: network.value, edits: sent, touched };
     const answer = await call("/editor/change", JSON.stringify(body), { "Content-Type": "application/json" });
     if (answer.ok) {
       const changed = await answer.json();
@@ -119,7 +121,10 @@ async function exchange() {
 
 function take(answer, sent, before) {
   queue = queue.slice(sent.length);
-  for (const done of sent) queue = queue.map((edit) => edit && shifted(edit, done)).filter(Boolean);
+  for (const done of sent) {
+    queue = queue.map((edit) => edit && shifted(edit, done)).filter(Boolean);
+    touched = shifted({ path: touched }, done)?.path ?? [];
+  }
   if (text === before) {
     remember(settled, answer.text);
     write(answer.text);
@@ -127,7 +132,11 @@ function take(answer, sent, before) {
   } else {
     stale = true; // typed on in the YAML meanwhile
   }
+  const wrong = new Set(wrongParts(form));
+  const refold = keepFolds(form, sent);
   morph(form, answer.form, keeps);
+  refold();
+  for (const id of wrongParts(form)) if (!wrong.has(id)) unfold(element(id));
   morph(element("problem-list"), answer.problems, () => false);
   refuse(answer.refused);
   keepDraft();
@@ -179,6 +188,7 @@ function announce() {
 // --- the form
 
 function enqueue(edit) {
+  if (edit.what === "service") touched = edit.path;
   const last = queue.at(-1);
   if (last && queue.length > under_way && replaces(edit, last)) queue[queue.length - 1] = edit;
   else queue.push(edit);
@@ -229,18 +239,30 @@ form.addEventListener("click", (event) => {
 function goOn(done, id) {
   const card = element(id);
   let next = card;
-  if (done.op === "insert") next = card?.querySelector("input:not([disabled]), select:not([disabled])") ?? card;
-  if (done.op === "move") {
+  if (done.op === "insert") {
+    next = card?.querySelector("input:not([disabled]), select:not([disabled])") ?? card;
+    unfold(next);
+  }
+  if (done.op === "move" && document.activeElement.matches("[data-handle]")) next = element(`${id}-handle`);
+  else if (done.op === "move") {
     const [first, second] = done.target < done.index ? ["up", "down"] : ["down", "up"];
     next = [element(`${id}-${first}`), element(`${id}-${second}`)].find((button) => button && !button.disabled);
   }
   (next ?? element("tab-form")).focus();
 }
 
+if (!locked) {
+  reorder(form, (edit) => {
+    enqueue(edit);
+    soon(0);
+  });
+}
+
 // --- the YAML
 
 area.addEventListener("input", () => {
   text = written();
+  touched = [];
   stale = true;
   numberLines();
   keepDraft();

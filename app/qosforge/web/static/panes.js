@@ -1,5 +1,7 @@
 // The two views of a policy, form and YAML, and the ways from a problem to its field or line.
 
+import { unfold } from "./entries.js";
+
 const element = (id) => document.getElementById(id);
 const form = element("pane-form");
 const area = element("policy-text");
@@ -77,7 +79,7 @@ function show(target, event) {
   if (!target) return;
   event.preventDefault();
   open("form");
-  for (let around = target.parentElement; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
+  unfold(target.matches(".entry") ? target.querySelector("details.body") : target);
   target.scrollIntoView({ block: "center" });
   (target.matches("fieldset") ? target.querySelector("input") : target).focus();
 }

@@ -29,7 +29,7 @@ def choices(text: Callable[..., str], form: PolicyForm, network: Network | None)
     return {
         "dscps": (_NOTHING, *_code_points()),
         "coses": (_NOTHING, *((str(n), str(n)) for n in range(8))),
-        "presets": (("", text("none")), *_presets()),
+        "presets": (("", text("none: own bounds, or no objective")), *_presets()),
         "preset_numbers": preset_numbers,
         "recognised": recognition,
         "applications": tuple(

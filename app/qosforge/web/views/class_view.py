@@ -125,6 +125,14 @@ class ClassView(FormPart):
         return bool(self.queue) or any(name in self.given for name in _SERVICE if name not in _COMMON)
 
     @property
+    def bounds(self) -> list[tuple[str, str]]:
+        """The bounds of its objective with their values, the most telling first; ``variation`` is the jitter."""
+        named = {**self.delays, "variation": self.variation, "loss": self.fields["objective.loss"]}
+        order = sorted(named, key=lambda name: name not in ("p95", "loss"))
+        fields = [(name, named[name]) for name in order]
+        return [(name, one.stands_for) for name, one in fields if one is not None and one.raw is not None]
+
+    @property
     def marks_rarely(self) -> bool:
         """Whether it sets rarely used marks."""
         return any(name in self.given for name in _RARE_MARKS)

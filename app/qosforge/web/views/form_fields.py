@@ -23,6 +23,10 @@ class FormPart:
         """The id of its HTML element."""
         return element_id(self.path)
 
+    def is_in(self, other: FormPart) -> bool:
+        """Whether it is the other one, or a part of it."""
+        return self.path[: len(other.path)] == other.path
+
 
 @dataclass
 class FormField(FormPart):

@@ -21,7 +21,7 @@ from qosforge.units import WRITTEN
 from qosforge.web.views.class_view import ClassView, ClassViews
 from qosforge.web.views.form_edits import way_of
 from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, format_value, format_values
-from qosforge.web.views.share_totals import ShareTotals, share_totals
+from qosforge.web.views.share_totals import ShareTotals, blame_touched, share_totals
 
 _RULE = (
     "when.rate_below", "when.framing", "header_compression", "fragment.by", "transmit_ring.packets",
@@ -123,15 +123,25 @@ class PolicyForm:
     sums: tuple[ShareTotals, ...] = ()
     problems: list[ProblemAt] = field(default_factory=list)
 
+    def count_problems(self, part: FormPart) -> int:
+        """How many problems stand in a part of the form; those of classes that divide a class are not its own."""
+        depth = len(part.path)
+        within = [each.part.path[depth:] for each in self.problems if each.part and each.part.is_in(part)]
+        return sum(path[:2] != ("treatment", "children") for path in within)
 
-def policy_form(written: PolicySource, network: Network | None) -> PolicyForm:
-    """The form of a policy, which may be wrong; ``network`` is the one whose ports and links are shown."""
+
+def policy_form(written: PolicySource, network: Network | None, touched: Path_ = ()) -> PolicyForm:
+    """The form of a policy, which may be wrong.
+
+    ``network`` is the one whose ports and links are shown, ``touched`` the path of the treatment whose share was
+    entered last.
+    """
     reading = analyse_policy(written)
     data = reading.data
     merged = reading.merged if isinstance(reading.merged, dict) else data
     form = PolicyForm(isinstance(data, dict), reading, _catalogue(merged))
     if form.readable:
-        _FormBuilder(form, data, merged, network).fill(library_parameters(written))
+        _FormBuilder(form, data, merged, network).fill(library_parameters(written), touched)
     else:
         form.problems = [ProblemAt(problem, None) for problem in reading.problems]
     return form
@@ -147,7 +157,7 @@ class _FormBuilder:
         self._network = network
         self._parts = FormParts()
 
-    def fill(self, usual: Mapping[str, Parameter]) -> None:
+    def fill(self, usual: Mapping[str, Parameter], touched: Path_) -> None:
         """Fill the whole form, problems last: they are attached to its parts. ``usual``: a library's parameters."""
         form = self._form
         for name in ("description", "tolerance", "cos_to_dscp"):
@@ -171,7 +181,8 @@ class _FormBuilder:
         self._parameters(usual)
         form.included = format_values(at(self._data, ("include",)))
         form.libraries = tuple(name for name in libraries() if name not in form.included)
-        form.problems = [ProblemAt(problem, part) for problem, part in self._parts.attach(form.reading.problems)]
+        problems = blame_touched(form.reading, touched)
+        form.problems = [ProblemAt(problem, part) for problem, part in self._parts.attach(problems)]
 
     def _field(self, path: Path_, place: Path_) -> FormField:
         resolved = at(self._merged, place)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from qosforge.intent.policy_analysis import PolicyAnalysis, PolicyProblem
 from qosforge.intent.share_totals import LevelTotals, total_shares
 from qosforge.intent.yaml_source import Path_
 from qosforge.units import format_rate
 from qosforge.web.views.class_view import ClassView
+from qosforge.web.views.form_edits import way_of
 from qosforge.web.views.form_fields import at
+
+_OF_LINK = (("priority", "percent"), ("bandwidth", "percent"))
+_OF_REST = (("bandwidth", "remaining_percent"),)
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,36 @@ def share_totals(merged: Any, views: Sequence[ClassView]) -> Iterator[ShareTotal
             yield ShareTotals(name, bars, format_rate(rate) if rate else "", wrong)
 
 
+def blame_touched(reading: PolicyAnalysis, touched: Path_) -> tuple[PolicyProblem, ...]:
+    """The problems of a policy, those of sums over 100 % at the share that was entered last where it is in the sum.
+
+    ``touched`` is the path of its treatment; the language tells such a sum at the share that exceeds it.
+    """
+    for level in reading.share_totals:
+        entries = at(reading.merged, level.path)
+        count = len(entries) if isinstance(entries, list) else 0
+        own = {n: reading.origin((*level.path, n))[1] for n in range(count) if n not in level.wrong}
+        position = next((n for n, path in own.items() if path == touched[:-1]), None)
+        if position is None:
+            continue
+        way = tuple(way_of("service", at(reading.merged, (*level.path, position, "treatment"))).split("."))
+        for keys, left in ((_OF_LINK, level.left), (_OF_REST, level.remaining_left)):
+            if way in keys and left < 0:
+                summed = {(*path, "treatment", *key) for path in own.values() if path for key in keys}
+                return tuple(
+                    replace(one, path=(*touched, *way)) if one.path in summed else one for one in reading.problems
+                )
+    return reading.problems
+
+
 def _bars(level: LevelTotals, treatments: Sequence[Any], views: Sequence[ClassView]) -> Iterator[ShareBar]:
     requested = level.requested
     of_link = requested.priority_percent + requested.bandwidth_percent
     if of_link:
-        parts = tuple(_segments(level, treatments, views, (("priority", "percent"), ("bandwidth", "percent"))))
+        parts = tuple(_segments(level, treatments, views, _OF_LINK))
         yield ShareBar(False, of_link, level.left, parts)
     if requested.remaining_percent:
-        parts = tuple(_segments(level, treatments, views, (("bandwidth", "remaining_percent"),)))
+        parts = tuple(_segments(level, treatments, views, _OF_REST))
         yield ShareBar(True, requested.remaining_percent, level.remaining_left, parts)
 
 
