@@ -107,6 +107,40 @@ def test_hqf_keeps_one_percent_in_a_policy_of_per_cents(make: BoxMaker) -> None:
     assert type_lines(make("12.4"), *HALVES, "priority percent 85", "class B", "bandwidth percent 15")[1] == []
 
 
+INHERITED = [
+    # Guarantee of the class around 70 Mb/s of 100: its own, or half of the interface beside class-default.
+    ("15.1", [], 49_500),
+    ("15.1", ["bandwidth 70000"], 69_300),
+    ("15.1", ["bandwidth percent 20"], 19_800),
+    ("15.1", ["bandwidth percent 90"], 69_300),
+    ("15.1", ["bandwidth remaining percent 30"], 29_700),
+    ("15.1", ["bandwidth remaining ratio 3"], 69_300),
+    ("12.4", [], 70_000),
+    ("12.4", ["bandwidth percent 20"], 70_000),
+]
+
+
+@pytest.mark.parametrize(("image", "guarantee", "free"), INHERITED)
+def test_hqf_divides_the_lesser_of_the_shaper_and_the_guarantee(
+    make: BoxMaker, image: str, guarantee: list[str], free: int
+) -> None:
+    """networklessons.com, "QoS HQF shaper and bandwidth inheritance": the first two cases, in tenths."""
+    top = ["class-map C", "match ip dscp cs1", "policy-map TOP", "class C", "shape average 70000000", *guarantee]
+    attach = ["interface FastEthernet0/1", "service-policy output TOP"]
+    for booked, wrong in ((free + 1, True), (free, False)):
+        kid = [*HALVES[:2], "policy-map KID", "class A", f"bandwidth {booked}", *top, "service-policy KID"]
+        answers = type_lines(make(image, "interface FastEthernet0/1\n"), *kid, *attach)[1]
+        assert [f"available only {free} (kbps)" in answer for answer in answers] == [True] * wrong
+
+
+def test_per_cents_in_a_policy_inside_a_class_are_shown_in_kbps_of_what_it_divides(make: BoxMaker) -> None:
+    box = make("15.1", "interface FastEthernet0/1\n no ip address\n")
+    top = ["policy-map TOP", "class A", "bandwidth percent 20", "shape average 70000000", "service-policy KID"]
+    kid = [*HALVES[:2], "policy-map KID", "class A", "bandwidth percent 30"]
+    type_lines(box, *kid, *top, "interface FastEthernet0/1", "service-policy output TOP")
+    assert "Bandwidth 6000 (kbps)" in show(box, "show policy-map interface FastEthernet0/1")
+
+
 def test_a_slower_circuit_does_not_take_the_policy_it_has(make: BoxMaker) -> None:
     box = make("12.2", eight())
     assert type_lines(box, *PLACES["circuit"], "service-policy output WFQ")[1] == []

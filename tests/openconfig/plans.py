@@ -117,6 +117,7 @@ SCHEDULERS = st.builds(
     discipline=st.sampled_from(Discipline),
     queues=QUEUES,
     limit_percent=st.none() | st.just(90),
+    divides_guarantees=st.booleans(),
 )
 TABLE = st.none() | st.lists(NUMBERS, min_size=64, max_size=64).map(tuple)
 SYSTEMS = st.builds(

@@ -99,7 +99,7 @@ OTHER: dict[type[BaseModel], dict[str, Any]] = {
         "policy": "OTHER", "default_queue": 0, "policers": (InterfacePolicer(police=POLICER),), "transmit_ring": 5,
         "shape_rate": 64000, "shape_burst": 4000,
     },
-    Scheduler: {"discipline": Discipline.STRICT, "limit_percent": 90},
+    Scheduler: {"discipline": Discipline.STRICT, "limit_percent": 90, "divides_guarantees": True},
     Queue: {
         "number": 4, "name": "silver", "priority": True, "share": Share(unit=ShareUnit.WEIGHT, value=7),
         "limit_packets": 10, "red": None, "fair": True, "shape_weight": 4, "shape_rate": 64000, "burst": 3000,

@@ -7,9 +7,13 @@ import pytest
 from qosforge.findings import Fidelity, Severity
 from qosforge.inventory.models import DeviceRole, Framing
 from qosforge.plan.model import Egress, Share, ShareUnit, Term
-from qosforge.plan.request import InterfaceRequest
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.request import TermRequest as Alternative
+from qosforge.plan.shares import expected_shares
 from qosforge.platforms.cisco_ios import PLATFORM
+from qosforge.platforms.line_rules import ConfigurationLines
+from qosforge.tester.scenario.schedulers import twin_scheduler
+from qosforge.twin.schedulers import TreeScheduler
 
 from .ios_support import (
     BEFORE_LLQ,
@@ -20,6 +24,7 @@ from .ios_support import (
     PHYSICS,
     TRAINS,
     a_class,
+    booted,
     errors,
     lan,
     line,
@@ -404,3 +409,140 @@ def test_counters_are_those_of_the_classes_at_every_depth(interface: InterfaceRe
 
     assert [(c.interface, c.queue) for c in counts] == [(interface.name, name) for name in classes]
     assert [c.queue for c in counts if c.priority] == ["physics-voice"]
+
+
+# -- what a policy inside a class divides with HQF -----------------------------------------------------------
+
+# Every class has 20 % of 2 Mb/s for sure, and a third of it where all have traffic.
+HELD, BESIDE = {"bandwidth": {"percent": 20}}, a_class("beside", 1, treatment={"bandwidth": {"percent": 20}})
+
+
+def divided(*children: ClassRequest, image: str = MODERN) -> DeviceRequest:
+    """A class that is shaped to 666 kb/s and has 400 for sure, with these in it."""
+    return requested(
+        a_class("top", 2, treatment=HELD, children=(*children, rest())), BESIDE, rest(**HELD), image=image
+    )
+
+
+def test_hqf_takes_per_cents_inside_a_class_of_its_guarantee_so_they_are_given_in_kbps() -> None:
+    """20 % of a class that is shaped to 666 kb/s would be 80 kb/s, as 400 are what it has for sure."""
+    voice, data = (a_class("voice", 5, treatment={"priority": {"percent": 20}}),
+                   a_class("data", 4, treatment={"bandwidth": {"percent": 30}}))  # fmt: skip
+
+    result, box = pushed(divided(voice, data))
+
+    text = box.running_text()
+    assert (" class voice\n  priority 133\n" in text, " class data\n  bandwidth 199\n" in text) == (True, True)
+    assert "  bandwidth percent 20\n  shape average 666666\n" in text
+    assert errors(result) == []
+    assert {(f.traffic_class, f.requested, f.applied) for f in of(result, "share-in-kbps")} == {
+        ("voice", "20 % of 666 kb/s = 133.2 kb/s", "133 kb/s"),
+        ("data", "30 % of 666 kb/s = 199.8 kb/s", "199 kb/s"),
+    }
+    assert "would be of 400 kb/s" in of(result, "share-in-kbps")[0].message
+
+
+def test_before_hqf_they_are_of_what_the_class_is_shaped_to() -> None:
+    data = a_class("data", 4, treatment={"bandwidth": {"percent": 80}})
+
+    result, box = pushed(divided(data, image=OLD))
+
+    assert " class data\n  bandwidth percent 80\n" in box.running_text()
+    assert of(result, "share-in-kbps") == []
+
+
+def test_shares_above_the_guarantee_of_their_class_become_ratios() -> None:
+    one = a_class("one", 5, treatment={"bandwidth": {"percent": 60}})
+    other = a_class("other", 4, treatment={"bandwidth": {"percent": 30}})
+
+    result, box = pushed(divided(one, other))
+
+    assert [q.share for q in child(port(result).egress).scheduler.queues] == [  # type: ignore[union-attr]
+        Share(unit=ShareUnit.WEIGHT, value=798),
+        Share(unit=ShareUnit.WEIGHT, value=398),
+        Share(unit=ShareUnit.WEIGHT, value=136),
+    ]
+    assert "bandwidth remaining ratio 136" in box.running_text()
+    assert of(result, "share-in-kbps") == []
+
+
+def test_priority_above_the_guarantee_of_its_class_is_an_error() -> None:
+    """A router says so, too: "requested bandwidth 466 (kbps), available only 396 (kbps)"."""
+    request = divided(a_class("voice", 5, treatment={"priority": {"percent": 70}}))
+    result = lowered(request)
+
+    (finding,) = of(result, "reserved-bandwidth-exceeded")
+    assert finding.applied == "at most 395 kb/s"
+    answers = booted(MODERN).configure([line for line in text_of(request, result).splitlines() if line != "!"])
+    assert "available only 396 (kbps)" in "\n".join(map(str, answers))
+
+
+def test_a_class_without_a_bandwidth_has_an_equal_part_of_what_the_others_leave() -> None:
+    first = a_class("first", 3, treatment={"bandwidth": {"percent": 50}, "shape": {"rate": "200 kb/s"}})
+    data = a_class("data", 4, treatment={"bandwidth": {"percent": 40}})
+    top = a_class("top", 2, children=(data, rest()))
+
+    _, box = pushed(requested(first, top, image=MODERN))
+
+    # Shaped to half of what is left of 2 Mb/s beside 200 kb/s; for sure it has half of what is not booked.
+    assert "  shape average 900000\n" in box.running_text()
+    assert " class data\n  bandwidth 360\n" in box.running_text()
+
+
+@pytest.mark.parametrize(("image", "percent"), [(MODERN, 20), (OLD, 30)])
+def test_the_twin_caps_priority_inside_a_class_by_what_the_class_divides(image: str, percent: int) -> None:
+    """30 % of a class that is shaped to 600 kb/s: of its 400 with HQF, of its shaper before."""
+    text = (
+        "policy-map KID\n class voice\n  priority percent 30\n"
+        "policy-map TOP\n class top\n  bandwidth percent 20\n  shape average 600000\n  service-policy KID\n"
+        "interface Serial0/0\n bandwidth 2000\n service-policy output TOP\n"
+    )
+    plan = PLATFORM.parse(text, "r9", image)
+    scheduler = plan.interfaces[0].egress.scheduler
+    assert scheduler is not None
+
+    spec = twin_scheduler(scheduler, 2_000_000)
+
+    assert isinstance(spec, TreeScheduler)
+    police = spec.children[0].children[0].police
+    assert police is not None
+    assert police.rate_bps == percent * 6_000
+
+
+@pytest.mark.parametrize(
+    ("image", "guarantee", "free"),
+    [
+        # networklessons.com, "QoS HQF shaper and bandwidth inheritance", in tenths: half of the interface if none.
+        (MODERN, "", 49_500),
+        (MODERN, "  bandwidth 70000\n", 69_300),
+        (MODERN, "  bandwidth percent 20\n", 19_800),
+        (MODERN, "  bandwidth remaining percent 30\n", 29_700),
+        (OLD, "  bandwidth percent 20\n", 70_000),
+    ],
+)
+def test_lines_that_reserve_more_than_the_class_around_them_divides_are_told(
+    image: str, guarantee: str, free: int
+) -> None:
+    def told(booked: int) -> list[str]:
+        text = (
+            f"policy-map KID\n class voice\n  bandwidth {booked}\n"
+            f"policy-map TOP\n class top\n  shape average 70000000\n{guarantee}  service-policy KID\n"
+            "interface FastEthernet0/1\n service-policy output TOP\n"
+        )
+        lines = ConfigurationLines(PLATFORM.commands.place(text), image)
+        return [fault.line.text for rule in PLATFORM.line_rules for fault in rule(lines)]
+
+    assert (told(free), told(free + 1)) == ([], [f"bandwidth {free + 1}"])
+
+
+def test_a_class_that_has_nothing_for_sure_has_shares_all_the_same() -> None:
+    text = (
+        "policy-map KID\n class voice\n  bandwidth 100\n"
+        "policy-map TOP\n class top\n  bandwidth remaining percent 100\n"
+        " class class-default\n  shape average 600000\n  service-policy KID\n"
+        "interface Serial0/0\n bandwidth 2000\n service-policy output TOP\n"
+    )
+    scheduler = PLATFORM.parse(text, "r9", MODERN).interfaces[0].egress.scheduler
+    assert scheduler is not None
+
+    assert expected_shares(scheduler, 2_000_000) == pytest.approx((1, 0))

@@ -229,12 +229,14 @@ class Scheduler(PlanModel):
     """Queues and the discipline that serves them, in the device's own order.
 
     ``STRICT`` lists its queues in the order of service, first served first. ``limit_percent`` is what a port may
-    send of its rate, where the device limits it.
+    send of its rate, where the device limits it. ``divides_guarantees`` says that what a queue has for sure is
+    divided inside it, where that is less than what it is shaped to.
     """
 
     discipline: Discipline
     queues: tuple[Queue, ...] = ()
     limit_percent: int | None = None
+    divides_guarantees: bool = False
 
 
 class Egress(PlanModel):

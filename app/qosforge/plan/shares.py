@@ -49,6 +49,38 @@ def expected_shares(
     return tuple(found[path_name((queue.number,))] for queue in scheduler.queues)
 
 
+def guaranteed_parts(scheduler: Scheduler, rate: float) -> tuple[float, ...]:
+    """Parts of the link rate (0–1) that the queues have for sure, in the scheduler's order.
+
+    That is a queue's own share; without one an equal part of what the others leave. Remaining per cents and weights
+    are parts of what capped priority leaves; a priority without a cap has all there is.
+    """
+    limit = 1.0 if scheduler.limit_percent is None else scheduler.limit_percent / 100
+    weights = _weights(scheduler, rate, {}, (), whole=1.0, limit=limit)
+    scale = 1.0
+    if any(q.share and q.share.unit is ShareUnit.WEIGHT for q in scheduler.queues if not q.priority):
+        first = sum(_reserved(q, rate, 1.0, 0.0) for q in scheduler.queues if q.priority)
+        scale = max(limit - first, 0.0) / (math.fsum(weights) or 1.0)
+    return tuple(
+        weight * scale if not queue.priority else _absolute(queue.share, rate) if queue.capped else 1.0
+        for queue, weight in zip(scheduler.queues, weights, strict=True)
+    )
+
+
+def divided_rate(scheduler: Scheduler, queue: Queue, rate: float) -> int | None:
+    """Bits per second that a policy inside a shaped queue divides; None where nothing shapes the queue.
+
+    Raises:
+        ValueError: the queue is none of the scheduler's.
+    """
+    shaped = shaped_rate(queue, rate)
+    if shaped is None or not scheduler.divides_guarantees or len(scheduler.queues) == 1:
+        return shaped
+    sure = guaranteed_parts(scheduler, rate)[scheduler.queues.index(queue)]
+    # Down to whole bits per second, but not for the last digit of a fraction.
+    return max(1, min(shaped, int(round(sure * rate, 3))))
+
+
 def scheduler_tree(
     scheduler: Scheduler,
     rate: float,
@@ -88,10 +120,11 @@ def scheduler_tree(
         if queue.shape_weight and not queue.priority:
             ceiling = min(ceiling, whole / queue.shape_weight)
         guaranteed = whole * _absolute(queue.share, rate)
+        divided = divided_rate(scheduler, queue, rate) if inside and scheduler.divides_guarantees else None
         below = (
             scheduler_tree(
                 inside,
-                min(ceiling, guaranteed) * unit,
+                min(ceiling * unit, guaranteed * unit if divided is None else divided),
                 load,
                 path=place,
                 packet_bytes=packet_bytes,

@@ -1,8 +1,8 @@
 """Bandwidth guarantees in the one unit that an image allows per policy.
 
 Per cent is of the rate that the policy divides (the ``bandwidth`` of its interface, or what the class above is
-shaped to), remaining per cent and ratio of what priority leaves of it. Images that lack a unit take kilobits per
-second, rounded down.
+shaped to; with HQF what that has for sure, where that is less), remaining per cent and ratio of what priority
+leaves of it. Images that lack a unit take kilobits per second, rounded down.
 """
 
 from __future__ import annotations
@@ -21,26 +21,42 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import asked_share, requested_shares
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.trains import has, hqf
+from qosforge.units import format_rate
 
 _RELATIVE = (ShareUnit.REMAINING_PERCENT, ShareUnit.WEIGHT)
 _NEEDS = {ShareUnit.PERCENT: "percent", ShareUnit.REMAINING_PERCENT: "remaining_percent"}
+_WORDS = {ShareUnit.PERCENT: "%", ShareUnit.KBPS: "kb/s"}
 _BITS = 1000
 
 
 @dataclass(frozen=True)
 class PolicyLevel:
-    """Classes of one policy: they divide ``rate`` bits per second and may reserve ``reservable`` per cent of it."""
+    """Classes of one policy: they divide ``rate`` bits per second and may reserve ``reservable`` per cent of it.
+
+    ``guaranteed`` is what of the rate the device has them reserve parts of, where that is less.
+    """
 
     request: DeviceRequest
     interface: InterfaceRequest
     classes: tuple[ClassRequest, ...]
     rate: int
     reservable: int
+    guaranteed: int | None = None
 
     @property
     def kbps(self) -> int:
         """The rate as the device knows it."""
         return self.rate // _BITS
+
+    @property
+    def reference(self) -> int:
+        """The bits per second that per cents on the device are of."""
+        return self.rate if self.guaranteed is None else min(self.guaranteed, self.rate)
+
+    @property
+    def lessened(self) -> bool:
+        """Whether per cents on the device are of less than the rate, by more than HQF keeps back anyway."""
+        return self.reference * 100 < self.rate * CAPABILITIES.max_reserved_percent_hqf.value
 
     def place(self, class_request: ClassRequest) -> Place:
         """A class of the policy."""
@@ -81,8 +97,8 @@ def guarantees(level: PolicyLevel, findings: list[Finding]) -> dict[str, Share |
     shares = {c.name: asked_share(c.treatment) for c in level.classes}
     first = [c for c in level.classes if c.treatment.priority is not None]
     others = [c for c in level.classes if c.treatment.priority is None]
-    unit = _unit(level.request, {s.unit for c in others if (s := shares[c.name]) is not None})
-    booked = Fraction(0)
+    unit = _unit(level, {s.unit for c in others if (s := shares[c.name]) is not None})
+    booked, told = Fraction(0), list[Finding]()
     for c in first:
         share = shares[c.name]
         if share is None:
@@ -90,14 +106,16 @@ def guarantees(level: PolicyLevel, findings: list[Finding]) -> dict[str, Share |
             continue
         exact = _exact(share, level.kbps)
         booked += exact
-        if share.unit is ShareUnit.PERCENT and not has(level.request, "percent"):
+        if share.unit is ShareUnit.PERCENT and (level.lessened or not has(level.request, "percent")):
             shares[c.name] = Share(unit=ShareUnit.KBPS, value=math.floor(exact))
             findings.append(_in_kbps(level, c, f"{share.value} % of {level.kbps} kb/s", exact, math.floor(exact)))
     if unit is ShareUnit.KBPS:
-        _to_kbps(level, others, shares, booked, findings)
+        _to_kbps(level, others, shares, booked, told)
     elif unit is ShareUnit.REMAINING_PERCENT:
         _to_remaining(level, others, shares, findings)
     _to_ratio(level, others, shares, findings)
+    in_kbps = {c.name for c in others if (s := shares[c.name]) and s.unit is ShareUnit.KBPS}
+    findings.extend(f for f in told if f.traffic_class in in_kbps)
     for c in first:
         if not has(level.request, "priority") and shares[c.name] is not None:
             shares[c.name] = _instead(level, c, shares, findings)
@@ -116,11 +134,13 @@ def _uncapped(level: PolicyLevel, class_request: ClassRequest) -> Iterator[Findi
         )
 
 
-def _unit(request: DeviceRequest, requested: set[ShareUnit]) -> ShareUnit | None:
+def _unit(level: PolicyLevel, requested: set[ShareUnit]) -> ShareUnit | None:
     """The one unit of a policy's bandwidths; None where no class has one."""
     if len(requested) != 1:
         return ShareUnit.KBPS if requested else None
-    (unit,) = requested
+    (unit,), request = requested, level.request
+    if unit is ShareUnit.PERCENT and level.lessened:
+        return ShareUnit.KBPS
     if unit is ShareUnit.WEIGHT:
         if has(request, "remaining_ratio"):
             return unit
@@ -137,13 +157,13 @@ def _in_kbps(
     level: PolicyLevel, class_request: ClassRequest, requested: str, exact: Fraction, held: int
 ) -> Finding:
     figure = f" = {float(exact):.6g} kb/s" if exact != held else ""
-    return note(
-        "share-in-kbps",
-        level.place(class_request),
-        requested=f"{requested}{figure}",
-        applied=f"{held} kb/s",
-        image=level.request.image,
-    )
+    place, asked, applied = level.place(class_request), f"{requested}{figure}", f"{held} kb/s"
+    if level.lessened:
+        guaranteed = format_rate(level.reference)
+        return note(
+            "share-in-kbps", place, requested=asked, applied=applied, variant="guarantee", guaranteed=guaranteed
+        )
+    return note("share-in-kbps", place, requested=asked, applied=applied, image=level.request.image)
 
 
 def _to_kbps(
@@ -158,7 +178,7 @@ def _to_kbps(
     exact = {c.name: Fraction(fractions[c.name]).limit_denominator(10**9) * level.kbps for c in others}
     given = {c.name: share for c in others if (share := shares[c.name]) is not None}
     whole = sum(exact.values())
-    room = max(Fraction(level.kbps * level.reservable, 100) - booked, Fraction(0))
+    room = max(Fraction(level.reference * level.reservable, 100 * _BITS) - booked, Fraction(0))
     if not has(level.request, "priority"):
         # What stands in for priority gets more than its rate: at most half of what is left goes there.
         room -= min((CAPABILITIES.priority_fallback.factor - 1) * booked, room / 2)
@@ -230,11 +250,15 @@ def reserved_percent(level: PolicyLevel, shares: Iterable[Share | None]) -> Frac
     return sum((_exact(share, level.kbps) for share in absolute), Fraction(0)) * 100 / max(level.kbps, 1)
 
 
-def most_reservable(level: PolicyLevel, default: Share | None) -> int:
-    """What of the rate classes may reserve: HQF keeps a part where class-default (``default``) reserves nothing."""
+def most_reservable(level: PolicyLevel, default: Share | None) -> Fraction:
+    """What of the rate classes may reserve, in per cent.
+
+    HQF keeps a part where class-default (``default``) reserves nothing.
+    """
+    percent = level.reservable
     if hqf(level.request) and (default is None or default.unit in _RELATIVE):
-        return min(level.reservable, CAPABILITIES.max_reserved_percent_hqf.value)
-    return level.reservable
+        percent = min(percent, CAPABILITIES.max_reserved_percent_hqf.value)
+    return Fraction(percent * level.reference, max(level.rate, 1))
 
 
 def _to_ratio(
@@ -242,10 +266,10 @@ def _to_ratio(
 ) -> None:
     """Where classes reserve what HQF keeps for class-default: shares in the same ratio, which reserve nothing.
 
-    The ratios are as large as the device takes: class-default, and others without a share, have 1 beside them.
+    The ratios are as large as the device takes: class-default, and others without a share, have 1 beside them, or
+    what the shares leave.
     """
     default = next((shares[c.name] for c in level.classes if c.is_default), None)
-    most = CAPABILITIES.remaining_ratio_most.value
     reserving = {c.name: s for c in others if (s := shares[c.name]) and s.unit not in _RELATIVE}
     reserved = reserved_percent(level, shares.values())
     if (
@@ -254,25 +278,40 @@ def _to_ratio(
         or not has(level.request, "remaining_ratio")
     ):
         return
-    units = {ShareUnit.PERCENT: "%", ShareUnit.KBPS: "kb/s"}
-    unit = math.gcd(*(share.value for share in reserving.values()))
-    largest = max(share.value for share in reserving.values()) // unit
+    parts = {name: _exact(share, level.kbps) for name, share in reserving.items()}
+    if level.reservable - reserved >= 100 - CAPABILITIES.max_reserved_percent_hqf.value:
+        # Less than this is about the 1 that classes without a share have of themselves.
+        free = [c.name for c in others if shares[c.name] is None]
+        parts |= {name: (100 - reserved) * level.kbps / 100 / len(free) for name in free}
     for c in others:
-        if (share := reserving.get(c.name)) is None:
+        if c.name not in parts:
             continue
-        part = share.value // unit
-        ratio = part * (most // largest) if largest <= most else max(1, part * most // largest)
+        share, ratio = reserving.get(c.name), _ratios(parts)[c.name]
         shares[c.name] = Share(unit=ShareUnit.WEIGHT, value=ratio)
         findings.append(
             note(
                 "share-as-ratio",
                 level.place(c),
-                requested=f"{share.value} {units[share.unit]} of {level.kbps} kb/s",
+                requested=f"{share.value} {_WORDS[share.unit]} of {level.kbps} kb/s"
+                if share
+                else "what the others leave",
                 applied=f"weight {ratio}",
                 reserved=float(reserved),
-                reservable=most_reservable(level, default),
+                reservable=float(most_reservable(level, default)),
             )
         )
+
+
+def _ratios(parts: dict[str, Fraction]) -> dict[str, int]:
+    """Whole numbers in the proportions of the parts, as large as the device takes."""
+    most = CAPABILITIES.remaining_ratio_most.value
+    whole = math.lcm(*(part.denominator for part in parts.values()))
+    numbers = {name: int(part * whole) for name, part in parts.items()}
+    unit = math.gcd(*numbers.values())
+    largest = max(numbers.values()) // unit
+    if largest <= most:
+        return {name: number // unit * (most // largest) for name, number in numbers.items()}
+    return {name: max(1, number * most // (unit * largest)) for name, number in numbers.items()}
 
 
 def _instead(

@@ -305,7 +305,7 @@ def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Findi
             applied=f"at most {level.kbps * reservable // 100} kb/s",
             reserved=float(explicit),
             kbps=level.kbps,
-            reservable=reservable,
+            reservable=float(reservable),
         )
 
 

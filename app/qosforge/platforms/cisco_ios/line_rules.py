@@ -7,10 +7,13 @@ rate-limit) and "service-policy" in IOS in a Nutshell (12.3) for what is refused
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from qosforge.commands import PlacedLine
 from qosforge.note import because
+from qosforge.plan.model import Discipline, Queue, Scheduler
+from qosforge.plan.shares import divided_rate
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, default_bandwidth, since
 from qosforge.platforms.cisco_ios.trains import train
 from qosforge.platforms.line_rules import (
@@ -23,6 +26,7 @@ from qosforge.platforms.line_rules import (
 from qosforge.platforms.mqc import line_rules as mqc
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.mqc.list_rules import access_lists
+from qosforge.platforms.mqc.policies import read_guarantee
 
 _TRAINS = {feature.since: feature.train for feature in CAPABILITIES.features.values() if feature.train}
 """Releases whose features are those of one train alone."""
@@ -181,11 +185,29 @@ def _booked(lines: ConfigurationLines, policy: PlacedLine, place: _Place, seen: 
         shape, child = held.first("shape"), held.first("child")
         if shape is None or child is None or child.name not in policies or child.name in seen:
             continue
-        percent = shape.get("shape_percent")
-        rate = place.kbps * percent // 100 if percent else shape.get("shape_rate", 0) // 1000
-        if rate:
+        if rate := _divided_kbps(lines, policy, held, place.kbps):
             inner = _Place(place.port, child.name, rate, rate)
             yield from _booked(lines, policies[child.name], inner, seen | {child.name})
+
+
+def _divided_kbps(lines: ConfigurationLines, policy: PlacedLine, held: PlacedLine, kbps: int) -> int:
+    """The kb/s that a policy inside a shaped class divides, where ``kbps`` are those around it; 0 if not known."""
+    classes = list(policy.all("class"))
+    if all(c.name != CLASS_DEFAULT for c in classes):
+        classes.append(replace(held, values={"name": CLASS_DEFAULT}, below=()))
+    queues = [Queue.model_validate({"number": number, **_queued(c)}) for number, c in enumerate(classes)]
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues), divides_guarantees=_hqf(lines))
+    return (divided_rate(scheduler, queues[classes.index(held)], kbps * 1000) or 0) // 1000
+
+
+def _queued(held: PlacedLine) -> dict[str, object]:
+    """The fields of a class's queue that say what it has of a rate."""
+    values: dict[str, object] = {}
+    for line in held.all("priority", "bandwidth"):
+        values |= read_guarantee(line)
+    for line in held.all("shape"):
+        values |= {name: line.values[name] for name in ("shape_rate", "shape_percent") if name in line.values}
+    return values
 
 
 def _default_reserves(policy: PlacedLine) -> bool:

@@ -12,6 +12,7 @@ from qosforge.platforms.cisco_ios.circuits import CircuitReader, ietf_circuits
 from qosforge.platforms.cisco_ios.encryption import encrypting_interfaces
 from qosforge.platforms.cisco_ios.lines import TABLE
 from qosforge.platforms.cisco_ios.lower import default_egress
+from qosforge.platforms.cisco_ios.trains import divides_guarantees
 from qosforge.platforms.cisco_ios.wred import QueueLines
 from qosforge.platforms.mqc.access_lists import AccessLists
 from qosforge.platforms.mqc.classes import read_class_maps
@@ -21,12 +22,18 @@ from qosforge.platforms.mqc.policies import PolicyReader
 class _Reader:
     """One reading: the access lists, policies and circuits of a configuration."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, image: str) -> None:
         self.reading = TABLE.read(text)
         self.lists = AccessLists(self.reading)
         self.circuits = CircuitReader(self.reading)
         class_maps = read_class_maps(self.reading, self.lists, read_protocol, tells_versions=True)
-        self.policies = PolicyReader(self.reading, class_maps, QueueLines, default_burst=default_burst)
+        self.policies = PolicyReader(
+            self.reading,
+            class_maps,
+            QueueLines,
+            default_burst=default_burst,
+            divides_guarantees=divides_guarantees(image),
+        )
 
     def plan(self, device: str) -> Plan:
         found = tuple(self.reading.all("interface"))
@@ -110,6 +117,8 @@ class _Reader:
 
 
 def parse(text: str, device: str, image: str = "") -> Plan:
-    """The plan a running configuration amounts to; what is not understood is kept in ``unknown``."""
-    del image  # the releases differ in what they accept, not in how it reads
-    return _Reader(text).plan(device)
+    """The plan a running configuration amounts to; what is not understood is kept in ``unknown``.
+
+    The releases differ in what they accept, and in what a policy inside a class divides.
+    """
+    return _Reader(text, image).plan(device)

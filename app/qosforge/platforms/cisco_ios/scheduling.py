@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from qosforge.plan.percentages import unresolved
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
+from qosforge.plan.shares import guaranteed_parts
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.circuits import main_interface
 from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, guarantees, served_first, strict_levels
@@ -31,10 +32,11 @@ from qosforge.platforms.cisco_ios.limits import (
 from qosforge.platforms.cisco_ios.marking import output_marks
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.shaping import shaper, with_burst
-from qosforge.platforms.cisco_ios.trains import hqf
+from qosforge.platforms.cisco_ios.trains import divides_guarantees, hqf
 from qosforge.platforms.cisco_ios.wred import lower_red
 from qosforge.platforms.mqc.blocks import policy_names
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
+from qosforge.platforms.mqc.policies import weighted
 from qosforge.units import format_rate
 
 OUTPUT_POLICY = "QOSFORGE-OUT"
@@ -120,19 +122,36 @@ class OutputPolicies:
         given = guarantees(level, self.findings)
         fractions = requested_shares(level.classes, level.rate)
         strict = strict_levels(level, self.findings)
-        queues = []
+        flat = []
         for number, c in enumerate(level.classes):
             queue = self._queue(level, number, c, given[c.name], fractions[c.name])
             if c.name in strict:
                 queue = queue.model_copy(update={"level": strict[c.name]})
-            queues.append(self._divided(level, c, queue, fractions[c.name], depth))
+            flat.append(queue)
+        sure = self._guaranteed(level, flat)
+        queues = [
+            self._divided(level, c, queue, fractions[c.name], sure=sure.get(c.name), depth=depth)
+            for c, queue in zip(level.classes, flat, strict=True)
+        ]
         egress = Egress(
             rules=tuple(self._rules(level)),
             default_queue=len(queues) - 1,
-            scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)),
+            scheduler=weighted(queues, divides_guarantees=divides_guarantees(self.request.image)),
         )
         self.findings.extend(check_level(level, tuple(queues)))
         return egress
+
+    def _guaranteed(self, level: PolicyLevel, queues: Sequence[Queue]) -> dict[str, int]:
+        """What classes with classes below have for sure (b/s), by their names, where the device divides that."""
+        if not hqf(self.request) or len(queues) == 1 or not any(c.children for c in level.classes):
+            return {}
+        scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues))
+        parts = guaranteed_parts(scheduler, level.reference)
+        return {
+            c.name: int(round(part * level.reference, 3))
+            for c, part in zip(level.classes, parts, strict=True)
+            if c.children
+        }
 
     def _rules(self, level: PolicyLevel) -> list[Rule]:
         """What chooses the queues; what no rule takes has one only where something is done to it."""
@@ -182,9 +201,19 @@ class OutputPolicies:
         return shaper(level.request, requested, asked, rate, place=place, findings=self.findings)
 
     def _divided(
-        self, level: PolicyLevel, class_request: ClassRequest, queue: Queue, part: float, depth: int
+        self,
+        level: PolicyLevel,
+        class_request: ClassRequest,
+        queue: Queue,
+        part: float,
+        *,
+        sure: int | None,
+        depth: int,
     ) -> Queue:
-        """The queue of a class, bounded where it is asked for or a policy inside it needs that."""
+        """The queue of a class, bounded where it is asked for or a policy inside it needs that.
+
+        ``sure`` is what that policy may reserve parts of, where the device has that say.
+        """
         if not class_request.treatment.bounded and not class_request.children:
             return queue
         if queue.priority:
@@ -240,7 +269,7 @@ class OutputPolicies:
             )
             return bounded
         nested = CAPABILITIES.max_reserved_nested_percent.value
-        below = replace(level, classes=class_request.children, rate=rate, reservable=nested)
+        below = replace(level, classes=class_request.children, rate=rate, reservable=nested, guaranteed=sure)
         inside = bounded.model_copy(update={"child": self._policy(below, depth + 1)})
         return with_burst(level.request, inside, rate)
 

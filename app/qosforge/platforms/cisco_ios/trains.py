@@ -96,6 +96,18 @@ def hqf(request: DeviceRequest) -> bool:
     return "hqf" in request.features or has(request, "hqf")
 
 
+def divides_guarantees(image: str) -> bool:
+    """Whether a policy inside a shaped class divides what the class has for sure, where it is shaped to more.
+
+    So it is with HQF ("QoS: Hierarchical Queueing Framework", 12.4(20)T: nested policy and reference bandwidth for
+    child policy maps): the reference is the lesser of the shaper's rate and the bandwidth that the class around it
+    is given; without one, an equal part of the interface (networklessons.com, "QoS HQF shaper and bandwidth
+    inheritance"). ``bandwidth remaining`` gives it kb/s, too (mail-archive.com, cisco-nsp msg31917). An image whose
+    name states no train is taken for an older one.
+    """
+    return _read(image) is not None and train(image).since(CAPABILITIES.features["hqf"].since)
+
+
 def uses_car(request: DeviceRequest) -> bool:
     """Whether a device marks and polices by CAR: its image has no class-based form of one of the two."""
     return not (has(request, "marking") and has(request, "police"))

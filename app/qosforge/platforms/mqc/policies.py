@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import Entry, PlacedLine, Reading
 from qosforge.plan.model import (
     Discipline,
     Egress,
@@ -52,7 +52,8 @@ class PolicyReader:
 
     ``queue_reader`` makes what reads a class's own queue. ``polices_output`` tells whether classes are policed and
     marked on output, ``level`` is that of a priority which says none, ``default_burst`` gives the bytes of a
-    policer's bucket without a size, by its rate, where that is known.
+    policer's bucket without a size, by its rate, where that is known. ``divides_guarantees`` is that of the
+    schedulers that have policies inside their classes.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class PolicyReader:
         polices_output: bool = True,
         level: int | None = None,
         default_burst: Callable[[int], int] | None = None,
+        divides_guarantees: bool = False,
     ) -> None:
         self._reading = reading
         self._policies = reading.objects("policy-map")
@@ -72,6 +74,7 @@ class PolicyReader:
         self._polices_output = polices_output
         self._level = level
         self._default_burst = default_burst
+        self._divides_guarantees = divides_guarantees
         self._tables = TableMaps(reading)
         self._miss: Callable[..., None] = reading.miss
         # A policy stands on many interfaces, and is read once.
@@ -192,7 +195,7 @@ class PolicyReader:
             # What no rule takes has a rule only where something is done to it.
             rules.append(acts.model_copy(update={"queue": len(queues)}))
         queues.append(default.model_copy(update={"number": len(queues)}))
-        scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues))
+        scheduler = weighted(queues, divides_guarantees=self._divides_guarantees)
         return Egress(policy=policy, rules=tuple(rules), default_queue=len(queues) - 1, scheduler=scheduler)
 
     def _queue(self, entry: Entry, number: int, above: tuple[str, ...]) -> tuple[Queue, Policer | None]:
@@ -222,6 +225,14 @@ class PolicyReader:
         return queue, police
 
 
+def weighted(queues: Iterable[Queue], *, divides_guarantees: bool) -> Scheduler:
+    """Class-based queueing among classes; only where one of several has a policy inside it does the flag say
+    anything."""
+    held = tuple(queues)
+    inside = divides_guarantees and len(held) > 1 and any(queue.child is not None for queue in held)
+    return Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=held, divides_guarantees=inside)
+
+
 def _marks(entry: Entry) -> dict[str, object]:
     """What a class writes into its packets."""
     lines = (line.values.items() for line in entry.below if line.id == "set")
@@ -232,13 +243,13 @@ def _further_in(line: Entry) -> tuple[Entry, ...]:
     return () if line.id == "police" else line.below
 
 
-def read_guarantee(line: Entry) -> dict[str, object]:
+def read_guarantee(line: Entry | PlacedLine) -> dict[str, object]:
     """The fields of a queue that a ``priority`` or ``bandwidth`` line says; priority is uncapped without a rate."""
-    values: dict[str, object] = {name: line[name] for name in ("level", "burst") if name in line}
+    values: dict[str, object] = {name: line.values[name] for name in ("level", "burst") if name in line.values}
     first = line.id == "priority"
     if first:
         values["priority"] = True
     for name, unit in _UNITS.items():
-        if name in line:
-            values |= {"share": Share(unit=unit, value=line[name]), **({"capped": True} if first else {})}
+        if name in line.values:
+            values |= {"share": Share(unit=unit, value=line.values[name]), **({"capped": True} if first else {})}
     return values

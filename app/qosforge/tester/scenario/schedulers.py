@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler
 from qosforge.plan.percentages import with_rates
-from qosforge.plan.shares import expected_shares, priority_burst
+from qosforge.plan.shares import divided_rate, expected_shares, priority_burst
 from qosforge.tester.scenario.queues import DEFAULT_LIMIT
 from qosforge.twin.schedulers import (
     BURST_BYTES,
@@ -136,6 +136,7 @@ def _nodes(scheduler: Scheduler, rate: int, first: int) -> tuple[TreeNodeSpec, .
     for queue, guaranteed in zip(scheduler.queues, _guarantees(scheduler, rate), strict=True):
         inside = _inside(queue)
         bucket = _queue_shaper(queue)
+        divided = divided_rate(scheduler, queue, rate) if inside else None
         police = None
         if queue.priority and queue.capped and inside is None:
             police = ShapeSpec(rate_bps=guaranteed, burst_bytes=priority_burst(queue, guaranteed))
@@ -149,7 +150,7 @@ def _nodes(scheduler: Scheduler, rate: int, first: int) -> tuple[TreeNodeSpec, .
                 burst_bytes=BURST_BYTES if bucket is None else bucket.burst_bytes,
                 queue=first if inside is None else None,
                 # Classes inside take their shares of what the class is shaped to, else of its guarantee.
-                children=_nodes(inside, queue.shape_rate or guaranteed, first) if inside else (),
+                children=_nodes(inside, guaranteed if divided is None else divided, first) if inside else (),
             )
         )
         first += len(leaf_queues(inside)) if inside else 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from qoslab.boxes.ios import refusals
 from qoslab.boxes.ios.base import IosBox
+from qoslab.boxes.ios.booking import booked, default_books, inner_rate
 from qoslab.boxes.ios.marking import IMPOSITION
 from qoslab.boxes.ios.police import rates_refused
 from qoslab.boxes.ios.rows import row, setting
@@ -302,36 +303,12 @@ class Attachments:
                     left = f"{free * 100 // base}%" if percent else f"{free} (kbps)"
                     return refusals.no_room(name, held.text.split()[1], wanted, left)
                 free -= asked
-            child, rate = self.child(held), shaped_rate(held, base)
+            child, rate = self.child(held), inner_rate(policy, held, base, hqf=self.hqf)
             if child is not None and rate is not None:
                 trouble = self._overbooked(child, name, rate, rate)
                 if trouble:
                     return trouble
         return ""
-
-
-def booked(held: Section, base: int) -> int | None:
-    """What a class books (kb/s) of ``base``; None when it books nothing."""
-    words = (held.value("priority") or held.value("bandwidth")).split()
-    if words[1:2] == ["level"]:
-        words = [words[0], *words[3:]]
-    if len(words) < 2 or words[1] == "remaining":
-        return None
-    return base * int(words[2]) // 100 if words[1] == "percent" else int(words[1])
-
-
-def default_books(policy: Section, base: int) -> bool:
-    """Whether the class of everything else has a bandwidth of its own, in kb/s or per cent."""
-    default = policy.get("class class-default")
-    return default is not None and booked(default, base) is not None
-
-
-def shaped_rate(held: Section, base: int) -> int | None:
-    """The rate (kb/s) a class is shaped to; None when it is not."""
-    words = held.value("shape").split()
-    if not words:
-        return None
-    return base * int(words[3]) // 100 if words[2] == "percent" else int(words[2]) // 1000
 
 
 def circuit_rate(circuit: Section) -> int | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from qoslab.boxes.ios import wred as ios_wred
 from qoslab.boxes.ios.arguments import IF, dscp_value, interface_name
-from qoslab.boxes.ios.attach import RESERVABLE, Attachments, booked
+from qoslab.boxes.ios.attach import RESERVABLE, Attachments
 from qoslab.boxes.ios.base import IosBox
+from qoslab.boxes.ios.booking import booked, inner_rate
 from qoslab.boxes.ios.classes import class_names, match_mode, policies
 from qoslab.boxes.ios.forwarding import Count, Forwarding, Path
 from qoslab.boxes.ios.police import Policer
@@ -56,12 +57,13 @@ class Counters:
                 if policy is not None:
                     path = (held.text.split()[1], direction)
                     blocks += ["", f"  Service-policy {direction}: {policy.text.split()[1]}"]
-                    blocks += self._policy(policy, path, "    ")
+                    blocks += self._policy(policy, path, "    ", self._box.bandwidth(held))
             if blocks:
                 lines += [f" {held.text.split()[1]}", *blocks]
         return "\n".join(lines)
 
-    def _policy(self, policy: Section, path: Path, pad: str) -> list[str]:
+    def _policy(self, policy: Section, path: Path, pad: str, base: int) -> list[str]:
+        """A policy that divides ``base`` kb/s."""
         lines: list[str] = []
         conversation = _FIRST_CONVERSATION
         names = class_names(policy)
@@ -79,7 +81,6 @@ class Counters:
                 if "priority" not in held:
                     conversation += 1
                 queue = _FIRST_CONVERSATION if "priority" in held else conversation
-                base = self._box.bandwidth(self._box.interface(path[0]))
                 lines += [pad + "  " + line for line in _queueing(held, count, base, queue)]
             lines += [pad + "  " + line for line in _wred(held, count)]
             lines += [pad + "  " + line for line in _policing(held, count)]
@@ -87,7 +88,8 @@ class Counters:
             child = self._attachments.child(held)
             if child is not None:
                 lines += ["", f"{pad}  Service-policy : {child.text.split()[1]}"]
-                lines += self._policy(child, (*path, name), pad + "    ")
+                inner = inner_rate(policy, held, base, hqf=self._attachments.hqf)
+                lines += self._policy(child, (*path, name), pad + "    ", base if inner is None else inner)
         return lines
 
     # -- definitions -------------------------------------------------------------------------------------
