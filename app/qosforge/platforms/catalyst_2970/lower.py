@@ -28,6 +28,7 @@ from qosforge.platforms.catalyst_2970.shaping import (
     shape_weights,
     shaped_classes,
 )
+from qosforge.platforms.catalyst_2970.unscoped_ports import is_on, note_shaped_ports
 from qosforge.platforms.ios_switch.arrivals import note_arrivals
 from qosforge.platforms.ios_switch.auto_qos import note_auto_qos
 from qosforge.platforms.ios_switch.classes import ClassifierLimits, input_rules
@@ -79,6 +80,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         notes.extend(common.of_service)
         notes.extend(share_findings(request, tuple(shares)))
         notes.extend(common.of_shared_marks)
+    note_shaped_ports(request, running, assignment, notes)
     _note_switched_on(request, running, notes)
     release = assumed_release(request.image)
     if release is not None and any(rule.set_dscp is not None for rule in common.rules):
@@ -274,7 +276,7 @@ def _note_switched_on(request: DeviceRequest, running: Plan | None, notes: Notes
 
     Without a running configuration QoS is off, as delivered.
     """
-    if running is not None and any(i.ingress.trust is not Trust.KEEP for i in running.interfaces):
+    if running is not None and is_on(running):
         return
     scoped = {i.name for i in request.interfaces if i.recognise or i.trust}
     held = running.interfaces if running else ()

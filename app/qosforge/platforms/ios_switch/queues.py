@@ -238,7 +238,7 @@ def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks
     points = sorted(set(assignment.layout.control_dscp) - {d for m in marks.values() for d in m.code_points})
     if not (cos if not assignment.layout.dscp_to_queue else cos or points):
         return
-    named = [f"{what} {_runs(values)}" for what, values in (("CoS", cos), ("DSCP", points)) if values]
+    named = [f"{what} {runs(values)}" for what, values in (("CoS", cos), ("DSCP", points)) if values]
     control, queue = ", ".join(named), assignment.control
     with_it = [name for name, number in assignment.queue_of.items() if number == queue]
     if with_it:
@@ -260,8 +260,8 @@ def _note_control(assignment: QueueAssignment, marks: dict[str, SwitchClassMarks
     )
 
 
-def _runs(values: Sequence[int]) -> str:
-    """Numbers in words: ``48 to 63``, ``6 and 7``, ``7, 49 to 55``."""
+def runs(values: Sequence[int]) -> str:
+    """Ascending numbers in words: ``48 to 63``, ``6 and 7``, ``7, 49 to 55``."""
     runs = [[v for _, v in run] for _, run in groupby(enumerate(values), key=lambda pair: pair[1] - pair[0])]
     parts = [
         str(run[0]) if len(run) == 1 else f"{run[0]} {'and' if len(run) == 2 else 'to'} {run[-1]}" for run in runs
