@@ -189,6 +189,8 @@ def test_findings_and_fidelity() -> None:
         "told-in-ipv4": "warning",
         "filter-precedences": "info",
         "trust-partial": "info",
+        "scheduler-device-wide": "info",
+        "unnamed-dscp": "info",
         "share-approximate": "info",
     }
     assert "strict/65/26/9" in finding(result, "queue-weights-unconfirmed").message
@@ -206,6 +208,27 @@ def test_findings_and_fidelity() -> None:
         ("web-and-file", 35.0, 35.7143, "approximate"),
         ("default", 15.0, 14.2857, "approximate"),
     }
+
+
+def test_dscps_that_no_class_names_are_served_as_default(tmp_path: Path) -> None:
+    box = booted(DEVICE, tmp_path, startup(DEVICE))
+    _, result = push(DEVICE, box, campus())
+    known = [8, 10, 16, 18, 24, 26, 32, 34, 40, 46, 48, 56]
+    outcomes = box.offer("48", "1", [Packets(count=1, bytes=200, dscp=d, cos=5) for d in known], 0.0)
+    named = {34: "1", 46: "1", 18: "2", 48: "4", 56: "4"}
+    assert [o.queue.split()[0] for o in outcomes] == [named.get(d, "3") for d in known]
+    assert [o.dscp_out for o in outcomes] == known
+    told = finding(result, "unnamed-dscp")
+    assert told.requested == "cs1 as CoS 2, af11 as CoS 2, cs4 as CoS 5, cs5 as CoS 6"
+    assert told.facts["classes"] == "voice-video, web-and-file, network control"
+
+
+def test_ports_outside_the_scope_that_have_its_queues_are_named() -> None:
+    held = startup(DEVICE)
+    _, result = lowered(DEVICE, campus(), held)
+    assert finding(result, "scheduler-device-wide").facts == {"ports": "3-47"}
+    _, result = lowered(DEVICE, campus())
+    assert finding(result, "scheduler-device-wide").facts == {}
 
 
 def test_packets_go_where_the_plan_says(tmp_path: Path) -> None:

@@ -31,7 +31,10 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
         result.add("if-assign", interface.name, port=interface.name, group=interface.ingress.policy)
     if plan.system.dscp_to_cos is not None and plan.system.cos_to_dscp is not None:
         table, high = plan.system.dscp_to_cos, high_drop(request.classes)
-        rows = [(d, table[d], "high-drop" if d in high else "low-drop") for d in egress_rows(request.classes)]
+        rows = [
+            (d, table[d], "high-drop" if d in high else "low-drop")
+            for d in egress_rows(request.classes, plan.system)
+        ]
         result.add("egressmap", "egressmap", rows=rows)
         kept = [(cos, plan.system.cos_to_dscp[cos]) for cos in ingress_rows(request.classes, plan.system)]
         result.add("ingressmap", "ingressmap", rows=kept)

@@ -11,7 +11,7 @@ that a change of the running configuration makes or takes back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ipaddress import ip_network
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
@@ -148,6 +148,19 @@ def ports(text: str) -> tuple[str, ...]:
         low, high = int(match["low"]), int(match["high"] or match["low"])
         found.extend(f"{unit}{port}" for port in range(low, high + 1))
     return tuple(found)
+
+
+def port_list(names: Iterable[str]) -> str:
+    """Ports in the order of the switch as one list, such as ``1-4, 7``: those beside each other are a range."""
+    result: list[list[str]] = []
+    for name in names:
+        unit, _, number = name.rpartition("/")
+        before = result[-1][-1].rpartition("/") if result else None
+        if before is not None and before[0] == unit and int(before[2]) + 1 == int(number):
+            result[-1].append(name)
+        else:
+            result.append([name])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in result)
 
 
 TABLE = CommandTable(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.note import note
@@ -16,7 +17,8 @@ from qosforge.platforms.base import LoweredDevice
 from qosforge.platforms.names import short_names
 from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, check_port, scheduler
 from qosforge.platforms.nortel_5510.filters import in_box_order
-from qosforge.platforms.nortel_5510.marks import high_drop, maps, mark_findings
+from qosforge.platforms.nortel_5510.lines import port_list
+from qosforge.platforms.nortel_5510.marks import high_drop, maps, mark_findings, unnamed_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
 from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
 from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, rules
@@ -62,6 +64,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         plan=plan,
         findings=(
             *common.queue_findings,
+            *(_elsewhere(request, running) if scheduled else ()),
             *(shape_findings(request) if scheduled else ()),
             *common.class_findings,
             *mark_findings(request, common.chosen),
@@ -112,7 +115,11 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
         host_rules=host_rules,
         called=_called(names, made) | queue_names(chosen.queue_of),
         queue_findings=tuple(_queue_findings(request, chosen, rate, told)) if scheduled else (),
-        class_findings=(*(_wred_findings(request) if scheduled else ()), *_input_findings(request, host_rules)),
+        class_findings=(
+            *(_wred_findings(request) if scheduled else ()),
+            *_input_findings(request, host_rules),
+            *unnamed_findings(request, table),
+        ),
     )
 
 
@@ -156,6 +163,20 @@ def _queue_findings(request: DeviceRequest, chosen: Choice, rate: int, told: int
     yield from rate_findings(request)
     yield from priority_findings(request)
     yield from queue_findings(request, chosen, rate, known=told is not None)
+
+
+def _elsewhere(request: DeviceRequest, running: Plan | None) -> Iterator[Finding]:
+    """That maps and queues are those of the whole switch; which ports outside the output scopes have them too."""
+    scheduled = {i.name for i in request.interfaces if i.schedule}
+    held = running.interfaces if running else ()
+    others = ({i.name for i in request.interfaces} | {i.name for i in held}) - scheduled
+    facts = {"variant": "others", "ports": port_list(sorted(others, key=_place))} if others else {}
+    yield note("scheduler-device-wide", Place(device=request.device, direction="output"), **facts)
+
+
+def _place(port: str) -> tuple[int, ...]:
+    """Where a port is, to sort by: its unit in a stack, and its number."""
+    return tuple(int(part) for part in port.split("/"))
 
 
 def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:

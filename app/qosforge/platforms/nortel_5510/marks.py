@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from qosforge.dscp import dscp_name
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
@@ -20,12 +21,17 @@ from qosforge.platforms.recognition import dscp_of, untagged_cos
 
 @dataclass(frozen=True)
 class Maps:
-    """The switch-wide maps; ``cos_of`` is the priority that a class has inside the device."""
+    """The switch-wide maps; ``cos_of`` is the priority that a class has inside the device.
+
+    ``unnamed`` are DSCPs that no class names, and whose priority as delivered is in another queue than the default
+    class's: they get the default class's.
+    """
 
     cos_of: Mapping[str, int]
     cos_to_dscp: tuple[int, ...]
     dscp_to_cos: tuple[int, ...]
     cos_to_queue: tuple[int, ...]
+    unnamed: tuple[int, ...]
 
 
 def maps(request: DeviceRequest, chosen: Choice) -> Maps:
@@ -53,7 +59,24 @@ def maps(request: DeviceRequest, chosen: Choice) -> Maps:
     for c in reversed(classes):
         for cos in chosen.cos_of[c.name]:
             to_queue[cos] = chosen.queue_of[c.name]
-    return Maps(cos_of, tuple(to_dscp), tuple(to_cos), tuple(to_queue))
+    unnamed = tuple(d for d in _unnamed(request) if to_queue[to_cos[d]] != default)
+    for dscp in unnamed:
+        to_cos[dscp] = cos_of[classes[-1].name]
+    return Maps(cos_of, tuple(to_dscp), tuple(to_cos), tuple(to_queue), unnamed)
+
+
+def _unnamed(request: DeviceRequest) -> Iterator[int]:
+    """DSCPs with a row as delivered that neither a class nor network control names, by itself or by its priority.
+
+    None where no output is in scope: the queues are not the intent's then.
+    """
+    classes = request.classes
+    if any(interface_request.schedule for interface_request in request.interfaces):
+        named = {dscp for c in classes for dscp in dscps(c)} | set(CAPABILITIES.control_dscps.value)
+        by_cos = {cos for c in classes if not dscps(c) for term in c.terms for cos in term.cos}
+        for dscp, cos in sorted(CAPABILITIES.factory_dscp_to_cos.value.items()):
+            if dscp not in named and cos not in by_cos:
+                yield dscp
 
 
 def _control_cos(chosen: Choice) -> int:
@@ -64,10 +87,16 @@ def _control_cos(chosen: Choice) -> int:
 
 
 @memoise
-def egress_rows(classes: tuple[ClassRequest, ...]) -> tuple[int, ...]:
-    """DSCPs whose row of the egress map is stated, factory value or not: the factory's are not published."""
+def egress_rows(classes: tuple[ClassRequest, ...], system: System) -> tuple[int, ...]:
+    """DSCPs whose row of the egress map is stated.
+
+    Those of classes and of network control, factory value or not, as the factory's are not published; and what is
+    not the factory's.
+    """
     rows = {d for c in classes for d in dscps(c)} | set(CAPABILITIES.control_dscps.value)
-    return tuple(sorted(rows))
+    factory = enumerate(factory_dscp_to_cos())
+    changed = (dscp for dscp, cos in factory if (system.dscp_to_cos or ())[dscp] != cos)
+    return tuple(sorted({*rows, *changed}))
 
 
 @memoise
@@ -88,6 +117,22 @@ def high_drop(classes: tuple[ClassRequest, ...]) -> frozenset[int]:
     return frozenset(
         d for c in classes if c.mark and c.mark.drop_precedence in ("medium", "high") for d in dscps(c)
     )
+
+
+def unnamed_findings(request: DeviceRequest, table: Maps) -> Iterator[Finding]:
+    """That frames with DSCPs which no class names change their priority."""
+    factory = factory_dscp_to_cos()
+    delivered = {factory[dscp] for dscp in table.unnamed}
+    owners = [c.name for c in request.classes if table.cos_of[c.name] in delivered]
+    others = {table.cos_to_queue[cos] for cos in delivered} - {table.cos_to_queue[table.cos_of[n]] for n in owners}
+    if table.unnamed:
+        yield note(
+            "unnamed-dscp",
+            Place(device=request.device),
+            requested=", ".join(f"{dscp_name(dscp)} as CoS {factory[dscp]}" for dscp in table.unnamed),
+            applied=f"CoS {table.cos_of[request.classes[-1].name]}",
+            classes=", ".join([*owners, *(["network control"] if others else [])]),
+        )
 
 
 def mark_findings(request: DeviceRequest, chosen: Choice) -> Iterator[Finding]:
