@@ -569,3 +569,13 @@ def test_counters_that_stand_nowhere_are_refused(answer: str) -> None:
 
 def test_without_a_policy_there_is_nothing_to_ask() -> None:
     assert PLATFORM.counter_commands(PLATFORM.parse(STARTUP, "sw", "17.12")) == ()
+
+
+def test_network_control_that_no_class_has_is_told_beside_the_default_class() -> None:
+    told = finding(compilation(VOICE, WEB, REST), "network-control-queue")
+    assert told.facts == {"control": "DSCP 48, 56", "classes": "default"}
+
+    routing = marked("routing", "cs6", bandwidth={"remaining_percent": 5})
+    both = {**routing, "match": {"any": [{"dscp": ["cs6", "cs7"]}]}}
+    found = compilation(VOICE, both, REST).findings
+    assert "network-control-queue" not in {f.code for f in found}

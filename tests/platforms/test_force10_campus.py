@@ -226,6 +226,7 @@ def test_findings_and_fidelity() -> None:
         "priority-cap-not-enforced": "warning",
         "trust-map-not-used": "info",
         "served-after-strict": "info",
+        "scheduler-device-wide": "info",
         "multicast-reserved": "info",
         "wred-by-colour": "info",
         "recognised-by-ports": "info",
@@ -238,6 +239,7 @@ def test_findings_and_fidelity() -> None:
     assert finding(result, "cam-use").applied == "9 CAM entries"
     cap = finding(result, "priority-cap-not-enforced")
     assert (cap.traffic_class, cap.requested, cap.applied) == ("voice-video", "50 %", "100 %")
+    assert finding(result, "scheduler-device-wide").facts == {"queue": 4}
     assert "queues 5, 6, 7" in finding(result, "served-after-strict").message
     assert finding(result, "cos-not-written").interface == "GigabitEthernet 0/1"
     names = [i.name for i in request.interfaces]

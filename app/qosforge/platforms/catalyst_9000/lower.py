@@ -17,12 +17,15 @@ from qosforge.platforms.catalyst_9000.recognition import input_rules, trust_poli
 from qosforge.platforms.catalyst_9000.scheduling import QueuingPolicies, class_shares
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.ports import on_ports
-from qosforge.platforms.ios_switch.queues import scheduled_rates
+from qosforge.platforms.ios_switch.queues import runs, scheduled_rates
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.recognition import untagged_cos
 from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
 
 _TYPE_QUEUEING = "service-policy type queueing "
+
+_CONTROL_DSCP = (48, 56)
+"""The class selectors of network control: CS6, which routing protocols send, and CS7 (RFC 4594)."""
 
 
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
@@ -40,6 +43,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     rules = input_rules(request, names, marks, notes) if recognising else ()
     groups = group_classes(request, marks, notes) if scheduled_rates(request) else ()
     _note_marks(groups, marks, notes)
+    _note_control(groups, marks, notes)
     # A class that is also recognised here has two class-maps.
     queued = {name: held + QUEUE_SUFFIX if recognising else held for name, held in names.items()}
     policies = QueuingPolicies(request, groups, marks, queued, notes)
@@ -126,6 +130,21 @@ def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks],
                     applied=f"DSCP {dscp_name(held.dscp)} is served as {first[1]}",
                     first=first[1],
                 )
+
+
+def _note_control(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks], notes: Notes) -> None:
+    """That the DSCPs of network control which no class has are served with everything else."""
+    named = {dscp for held in marks.values() for dscp in held.points}
+    left = [dscp for dscp in _CONTROL_DSCP if dscp not in named]
+    for group in groups:
+        if left and group.is_default:
+            notes.note(
+                "network-control-queue",
+                direction="output",
+                variant="class-default",
+                control=f"DSCP {runs(left)}",
+                classes=", ".join(c.name for c in group.classes),
+            )
 
 
 def _provenance(

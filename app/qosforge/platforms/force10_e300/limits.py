@@ -153,7 +153,7 @@ def _unmarked(request: DeviceRequest, class_request: ClassRequest) -> Finding:
 
 
 def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
-    """What the device holds already and the request does not mention."""
+    """What the device holds already and the request does not mention, and what holds for all of it."""
     scheduler = running.system.scheduler if running else None
     queue = next((q.number for q in scheduler.queues if q.priority), None) if scheduler else None
     if strict is None and queue is not None:
@@ -164,6 +164,8 @@ def box_findings(request: DeviceRequest, strict: int | None, running: Plan | Non
             applied=f"queue {queue} strict",
             queue=queue,
         )
+    if strict is not None:
+        yield note("scheduler-device-wide", Place(device=request.device), variant="strict", queue=strict)
     for interface_request in request.interfaces:
         port = running.interface(interface_request.name) if running else None
         if port is None or not (
