@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from qosforge.errors import InputError, InputErrors, Place
@@ -191,7 +191,7 @@ class Settings(BaseSettings):
 
     @field_validator("public_url", "oidc_issuer", "otlp_endpoint")
     @classmethod
-    def _urls(cls, value: str | None) -> str | None:
+    def _urls(cls, value: str | None, about: ValidationInfo) -> str | None:
         if value is not None:
             parts = urlsplit(value)
             _ = parts.port  # a ValueError says what is wrong with it
@@ -199,6 +199,8 @@ class Settings(BaseSettings):
                 raise ValueError("no URL with a host: write https://host/")
             if parts.query or parts.fragment:
                 raise ValueError("this URL has no place for a query or a fragment")
+            if about.field_name == "public_url" and parts.path not in ("", "/"):
+                raise ValueError("pages are at the root of their host: a path is not possible")
         return value
 
     @field_validator("trusted_proxies", mode="before")

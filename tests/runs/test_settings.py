@@ -56,6 +56,7 @@ def test_a_wrong_variable_is_named_without_its_value(port: str, monkeypatch: pyt
     [
         ("PUBLIC_URL", "qos"),
         ("PUBLIC_URL", "https://qos.example.org/?a=b"),
+        ("PUBLIC_URL", "https://www.example.org/qos/"),
         ("OIDC_ISSUER", "ldap://id.example.org"),
         ("OTLP_ENDPOINT", "nonsense"),
         ("OTLP_ENDPOINT", "http://collector:70000"),

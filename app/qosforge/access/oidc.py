@@ -28,6 +28,7 @@ from joserfc.jwk import KeySet
 from qosforge.access.credentials import derive_secret
 from qosforge.access.roles import NotAuthenticated
 from qosforge.errors import InputError, Place, ServiceError
+from qosforge.page_addresses import service_address
 from qosforge.settings import Settings
 
 CALLBACK = "/api/v1/login/oidc/callback"
@@ -65,7 +66,7 @@ class Provider:
         self.issuer = issuer
         self._client_id = client_id
         self._client_secret = client_secret
-        self._redirect_uri = public_url.rstrip("/") + CALLBACK
+        self._redirect_uri = service_address(public_url, CALLBACK)
         self._now = now
         self._tls = ssl.create_default_context()  # read once: it takes longer than a call
         self._lock = threading.Lock()

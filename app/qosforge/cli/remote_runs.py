@@ -29,6 +29,7 @@ from qosforge.client.connection import Connection
 from qosforge.client.documents import read, require
 from qosforge.client.request_documents import idempotency_key
 from qosforge.client.run_events import StillRunning, StreamedEvent, follow
+from qosforge.page_addresses import run_page, service_address
 from qosforge.reports.model import RunReport
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.run_request import RunRequest
@@ -77,7 +78,7 @@ def finish(connection: Connection, run_id: str, seconds: float, reports: Reports
 
 def page_of(connection: Connection, run_id: str) -> str:
     """The address of a run's page, for browsers."""
-    return f"{connection.url}{_path(run_id)}"
+    return service_address(connection.url, run_page(run_id))
 
 
 def report_of(connection: Connection, run_id: str) -> RunReport:

@@ -15,6 +15,7 @@ from qosforge.database.connections import Database
 from qosforge.database.upsert import insert_into
 from qosforge.device_state.tables import DRIFT_WATCHES
 from qosforge.errors import InputError, Place
+from qosforge.page_addresses import network_page
 from qosforge.webhooks.messages import EventType, Notice
 from qosforge.webhooks.outbox import write_notice
 
@@ -215,7 +216,7 @@ def record_check(database: Database, claim: str, look: DriftResult) -> EventType
                 "network": row.network,
                 "devices": {name: one.count for name, one in sorted(now.items())},
                 "unread": sorted(look.unread),
-                "page": f"/networks/{row.network}",
+                "page": network_page(row.network),
             }
             write_notice(connection, Notice(told, row.network, data, look.at))
             database.announce(connection)

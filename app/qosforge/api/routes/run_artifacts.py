@@ -26,6 +26,7 @@ from qosforge.api.run_models import (
     without_secrets,
 )
 from qosforge.artifacts.store import artifact_id
+from qosforge.page_addresses import run_page, service_address
 from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.model import RunReport
@@ -175,7 +176,7 @@ def _entry(run_id: str, content: RunArtifact) -> ArtifactEntry:
 
 
 def _render(report: RunReport, form: Form, run: Run, public_url: str | None) -> str:
-    page = f"{public_url.rstrip('/')}/runs/{run.id}" if public_url else ""
+    page = service_address(public_url, run_page(run.id)) if public_url else ""
     if form == "junit":
         return run_junit(report, page)
     if form == "markdown":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from qosforge.page_addresses import run_page
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.webhooks.messages import LONGEST_TEXT, EventType, Notice
@@ -54,6 +55,6 @@ def _data(run: Run) -> dict[str, Any]:
         "reason": run.reason[:LONGEST_TEXT],
         "reason_step": run.reason_step,
         "reason_device": run.reason_device,
-        "page": f"/runs/{run.id}",
+        "page": run_page(run.id),
         "rollback_of": run.resolved.rollback_of,
     }

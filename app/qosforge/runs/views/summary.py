@@ -7,6 +7,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from qosforge.page_addresses import run_page
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
@@ -67,7 +68,7 @@ def summaries_of(store: RunStore, runs: Sequence[Run]) -> list[RunSummary]:
             final=run.status.final,
             rollback_of=run.resolved.rollback_of,
             rolled_back_by=since[run.id].id if run.id in since else None,
-            page=f"/runs/{run.id}",
+            page=run_page(run.id),
         )
         for run in runs
     ]
