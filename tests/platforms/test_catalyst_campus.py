@@ -250,6 +250,7 @@ def test_findings_and_fidelity(device: str) -> None:
     else:
         expected |= dict.fromkeys(("recognised-by-ports", "default-marked-down", "input-priority-limited"), "info")
         expected["told-in-ipv4"] = "warning"
+        expected["fragments-unclassified"] = "info"
     assert codes(result) == expected
     cap = next(f for f in result.findings if f.code == "priority-cap-not-enforced")
     assert (cap.traffic_class, cap.requested, cap.applied) == ("voice-video", "50 %", "100 %")

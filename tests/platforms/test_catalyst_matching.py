@@ -227,3 +227,15 @@ def test_trust_of_a_phone_on_a_2950() -> None:
     assert [i.ingress.trust for i in plan.interfaces] == [Trust.PHONE, Trust.NONE, Trust.DSCP, Trust.NONE]
     assert [u.context for u in plan.unknown] == ["interface FastEthernet0/3"]
     assert port(plan, "FastEthernet0/4").ingress.rules[0].set_cos == 0
+
+
+@pytest.mark.parametrize("device", ["s2950", "s2970"])
+def test_fragments_are_told_where_a_list_tells_a_class(device: str) -> None:
+    """Guides of both (78-11380-07, p. 27-17; 78-15462-03, p. 27-29): QoS lists see no fragments."""
+    listed = a_class("gold", {"application": "http"}, dscp="cs3")
+    marked = a_class("gold", {"dscp": ["cs3"]}, dscp="cs3")
+
+    told = found(lowered(device, intent(listed, REST))[1], "fragments-unclassified")
+
+    assert (told.severity, told.traffic_class) == ("info", "gold")
+    assert "fragments-unclassified" not in codes(lowered(device, intent(marked, REST))[1])

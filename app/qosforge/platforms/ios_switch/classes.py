@@ -72,6 +72,10 @@ def input_rules(
         for entry in request.classes
         if not entry.is_default
     }
+    for name, rules in result.items():
+        if any(list_kind(rule) == "ip" for rule in rules):
+            # 2950 guide 78-11380-07, p. 27-17; 2970 guide 78-15462-03, p. 27-29.
+            notes.note("fragments-unclassified", traffic_class=name, direction="input")
     if policed_on_input(default):
         result[default.name] = (_rule(f"{names[default.name]}-A", (Term(),), 0, cos_of),)
     return result
