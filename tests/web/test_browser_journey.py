@@ -191,7 +191,7 @@ def build_the_policy(page: Page) -> None:
 def look_at_four_makers(page: Page) -> None:
     """What each would be given, against what it holds now: lines coloured by class, findings with numbers."""
     preview = page.get_by_role("region", name="What the devices would do")
-    expect(preview).to_contain_text("✔ Nothing stands against it")
+    expect(preview).to_contain_text("✔ No errors")
     preview.get_by_role("button", name="Read the devices now").click()
     expect(preview.get_by_text("lines to enter")).to_have_count(9, timeout=LONG_MS)
     for name, (kind, line, traffic_class) in MAKERS.items():

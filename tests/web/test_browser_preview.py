@@ -52,7 +52,7 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     page = one.page
     page.goto("/policies/campus-collaboration/edit?network=campus")
     preview = page.locator("#preview")
-    expect(preview).to_contain_text("Nothing stands against it", timeout=LONG_MS)
+    expect(preview).to_contain_text("No errors", timeout=LONG_MS)
     expect(preview).to_contain_text("Compiled for 9 devices")
 
     assert "bandwidth remaining percent 70" in _unfolded(page, "r1")

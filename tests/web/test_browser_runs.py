@@ -163,7 +163,7 @@ def test_a_run_that_errors_stand_against_is_not_started(site: Site, tab: Open) -
     expect(page.locator("#start-run-why")).to_be_visible()
     ann.require_sound()
     page.locator("#policy").select_option("of-fnal")
-    expect(page.locator("#preview")).to_contain_text("Nothing stands against it", timeout=LONG_MS)
+    expect(page.locator("#preview")).to_contain_text("No errors", timeout=LONG_MS)
     expect(start).to_be_enabled()
     expect(page.locator("#start-run-why")).to_be_hidden()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,16 +15,20 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
+from qosforge.api.previews import PreviewRequest
 from qosforge.deploy.fleet import Fleet
-from qosforge.device_state.last_known import store_readings
+from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.errors import DeviceError, Place
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
+from qosforge.reports.preview import PolicyPreview
 from qosforge.resources import root
+from qosforge.runs.record.summaries import ValidateSummary
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.device_texts import said_by
 from tests.principals import somebody
+from tests.web.furnished import ADMIN, NETWORK, POLICY, furnish
 from tests.web.people import Persons
 
 CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
@@ -86,7 +92,7 @@ def _preview(client: TestClient, viewer: dict[str, str], form: Form, path: str =
 def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, _form())
     told = _plain(page)
-    assert "Nothing stands against it" in told
+    assert "No errors" in told
     assert "Compiled for 9 devices" in told
     assert "voice-video on r1: as requested" in told
     assert "web-and-file on ers5510: not exactly as requested" in told
@@ -106,9 +112,41 @@ def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer
     assert re.search(r"<td><code>strict-priority unicast 4</code></td>\s*<td>strict-priority \?</td>", page)
 
 
+def test_its_findings_are_grouped_and_counted_as_those_of_a_run(tmp_path: Path) -> None:
+    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1)) as backend:
+        run = furnish(backend)["run"]
+        written = backend.policies.seen_by(somebody(ADMIN)).get(POLICY).written()
+        request = PreviewRequest("policy", NETWORK, written, caller=ADMIN)
+        network, devices = backend.networks.network(NETWORK), backend.previews.required_devices(request)
+        reads = last_known(backend.run_requests.store, backend.artifacts, network, devices)
+        known = {name: read.text for name, read in reads.items()}
+        document = backend.previews.preview(replace(request, known=known))
+        findings = [
+            one.model_dump(mode="json") for one in PolicyPreview.model_validate_json(document.body).findings
+        ]
+        with TestClient(create_site(backend)) as client:
+            session = Persons(backend).find(ADMIN).log_in(client)
+            before = _listed(client.get(f"/runs/{run}?tab=findings").text)
+            summary = ValidateSummary(findings=backend.artifacts.put_json(findings))
+            with backend.run_requests.store.stage(run, "validate", summary):
+                pass
+            after = _listed(client.get(f"/runs/{run}?tab=findings").text)
+            page = _preview(client, session, {"network": NETWORK, "policy": POLICY, "version": "latest"})
+    listed = _listed(page[: page.index('id="prediction"')])
+    assert listed["warning"] > 0
+    assert listed["info"] > 0
+    assert after - before == listed
+    assert f"{listed['warning']} warnings" in _plain(page)
+
+
+def _listed(page: str) -> Counter[str]:
+    """How many findings of each severity a page lists."""
+    return Counter(re.findall(r'<li(?: class="said[^"]*")?>\s*(?:<p>)?<span class="badge severity-(\w+)"', page))
+
+
 def test_a_stored_policy_has_no_lines_to_go_to(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, {"network": "campus", "policy": "campus-collaboration", "version": "latest"})
-    assert "Nothing stands against it" in page
+    assert "No errors" in page
     assert "data-line" not in page
     assert "#class-" not in page
 
@@ -167,8 +205,8 @@ def test_a_device_that_holds_it_has_nothing_to_do(
 
 def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str, str]) -> None:
     told = _plain(_preview(client, viewer, _form(CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}"))))
-    assert "2 errors stand against it" in told
-    assert told.index("✘ error default : the device drops at the tail") < told.index("! warning")
+    assert "✘ 2 errors" in told
+    assert told.index("✘ error default : the device drops at the tail") < told.index("▲ warning")
 
 
 def test_a_wrong_text_is_reported_with_its_lines_and_keeps_the_last_preview(
