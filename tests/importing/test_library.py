@@ -31,6 +31,7 @@ LOST = {
     ("infn-fnal-pq", "ers5510"): MAPS,
     ("infn-fnal-wfq", "ers5510"): MAPS,
     ("rfc4594-4", "ers5510"): MAPS,
+    ("rfc4594-8", "ers5510"): MAPS,
     ("rfc4594-12", "s2970"): QUEUES,
     ("rfc4594-4", "s2970"): QUEUES,
     ("rfc4594-8", "s2970"): QUEUES,

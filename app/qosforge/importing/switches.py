@@ -37,6 +37,8 @@ READINGS: tuple[Reading, ...] = (
 )  # fmt: skip
 
 
+_SELECTED = 8
+"""The DSCPs whose upper three bits are a CoS."""
 _MOST_WEIGHT = 1000
 """The largest weight of the language."""
 
@@ -318,7 +320,9 @@ def _by_cos(system: System, *, control: bool) -> Iterator[_Served]:
         own = [dscp for dscp, other in enumerate(to_cos) if other == cos and dscp >> 3 != cos]
         given = to_dscp[cos] != cos << 3
         if (own or given or to_queue[cos] != to_queue[0]) and (control or cos not in _CONTROL["cos"]):
-            dscps = sorted({*own, to_dscp[cos]})
+            selected = [dscp for dscp in range(cos << 3, (cos << 3) + 8) if to_cos[dscp] == cos]
+            # Where not all that the CoS stands for have it, those that do are the class's.
+            dscps = sorted({*own, to_dscp[cos], *(selected if len(selected) < _SELECTED else ())})
             words: IntentData = {"name": f"cos-{cos}", "match": {"any": [{"dscp": [code_point(d) for d in dscps]}]}}
             yield _Served({**words, "mark": {"dscp": code_point(to_dscp[cos]), "cos": cos}}, to_queue[cos])
 
