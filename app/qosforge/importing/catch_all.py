@@ -12,7 +12,9 @@ _EVERY = Term()
 def with_default(egress: Egress) -> Egress:
     """The output with its last class as the default class where that takes every packet, in child policies too.
 
-    The default class behind it then gets no packet; one that is served somehow stays as it is.
+    The default class behind it then gets no packet; one that is served somehow stays as it is. Where it is the only
+    queue left, what is inside it divides what it is shaped to: a class of its own would have half of the interface
+    for sure, which matters with HQF alone and only where it is shaped to more than that.
     """
     scheduler = egress.scheduler
     if scheduler is None:
@@ -30,7 +32,8 @@ def with_default(egress: Egress) -> Egress:
             if q is not rest
         )
         rules, default = rules[:-1], last.queue
-    scheduler = scheduler.model_copy(update={"queues": queues})
+    divides = scheduler.divides_guarantees and len(queues) > 1
+    scheduler = scheduler.model_copy(update={"queues": queues, "divides_guarantees": divides})
     return egress.model_copy(update={"rules": rules, "default_queue": default, "scheduler": scheduler})
 
 
