@@ -197,6 +197,19 @@ def test_a_bandwidth_that_is_not_the_lines_rate_is_an_error_with_two_mends(
     assert "inventory" in (finding.hint or "")
 
 
+def test_the_line_of_a_bundle_with_another_bandwidth_is_told() -> None:
+    """Fragments are sized by the delay at the bandwidth of each line, not of the bundle (OL-7433-09, p. 16-67)."""
+    rules = [{"when": {"rate_below": "768 kb/s"}, "fragment": {"blocking_delay": "16 ms"}}]
+    intent = made([a_class()], link_efficiency=rules)
+    assert of("bandwidth-differs", compile_intent(intent, routers(), running()).findings) == []
+
+    bare = startup("r2").replace("interface Serial0/3\n bandwidth 56\n", "interface Serial0/3\n")
+    (finding,) = of("bandwidth-differs", compile_intent(intent, routers(), {**running(), "r2": bare}).findings)
+    assert (finding.severity, finding.device, finding.interface) == (Severity.WARNING, "r2", "Multilink2")
+    assert (finding.requested, finding.applied) == ("56 kb/s", "1544 kb/s")
+    assert "'bandwidth 56' on Serial0/3" in (finding.hint or "")
+
+
 @pytest.mark.parametrize(
     ("image", "features", "percent", "refused"),
     [

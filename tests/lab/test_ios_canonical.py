@@ -158,6 +158,18 @@ def test_default_bandwidth_is_not_printed(make: BoxMaker) -> None:
     assert "Queueing strategy: fifo" in show(box, "show interfaces FastEthernet0/0")
 
 
+def test_fragments_are_of_the_bandwidth_of_each_line(make: BoxMaker) -> None:
+    """OL-7433-09 p. 16-67: a bundle of three lines shows fragments of one line's rate."""
+    box = make("12.4")
+    type_lines(box, "interface Multilink1", "bandwidth 256", "ppp multilink", "ppp multilink group 1")
+    type_lines(box, "interface Multilink1", "ppp multilink interleave", "ppp multilink fragment delay 16")
+    type_lines(box, "interface Serial0/0", "no bandwidth", "encapsulation ppp", "ppp multilink")
+    type_lines(box, "interface Serial0/0", "ppp multilink group 1")
+    assert "Serial0/0, since 00:00:01, 3088 weight, 3088 frag size" in show(box, "show ppp multilink")
+    type_lines(box, "interface Serial0/0", "bandwidth 256")
+    assert "512 frag size" in show(box, "show ppp multilink")
+
+
 def test_pipes_and_do(make: BoxMaker) -> None:
     box = make("12.4")
     assert show(box, "show running-config | include scp") == "ip scp server enable"

@@ -9,6 +9,7 @@ import pytest
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.configtree import transition
 from qosforge.plan.model import Discipline, Trust
+from qosforge.platforms.base import platform
 from qoslab.packets import Packets
 from tests.answers import refusals
 
@@ -242,6 +243,11 @@ def test_findings_and_fidelity() -> None:
     assert finding(result, "scheduler-device-wide").facts == {"queue": 4}
     assert "queues 5, 6, 7" in finding(result, "served-after-strict").message
     assert finding(result, "cos-not-written").interface == "GigabitEthernet 0/1"
+    inputs = request.model_copy(
+        update={"interfaces": tuple(i.model_copy(update={"schedule": False}) for i in request.interfaces)}
+    )
+    told = finding(platform("force10_e300").lower(inputs, None), "cos-not-written")
+    assert told.interface is None, "what inputs mark leaves by ports of no scope, too"
     names = [i.name for i in request.interfaces]
     assert [(f.interface, f.traffic_class) for f in result.fidelity] == [
         (name, c.name) for name in names for c in request.classes

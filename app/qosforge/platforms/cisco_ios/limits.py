@@ -11,7 +11,7 @@ from qosforge.findings import Finding
 from qosforge.intent.queue_size import QueueSize
 from qosforge.inventory.models import DeviceRole
 from qosforge.note import because, note
-from qosforge.plan.model import InterfacePlan, Queue, Share, ShareUnit
+from qosforge.plan.model import InterfacePlan, Plan, Queue, Share, ShareUnit
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.capability_data import Range
@@ -279,6 +279,32 @@ def check_bandwidth(
             requested=f"{kbps} kb/s",
             applied=f"{current.bandwidth_kbps} kb/s",
             kbps=kbps,
+        )
+
+
+def check_member(
+    request: DeviceRequest, interface_request: InterfaceRequest, running: Plan | None
+) -> Iterator[Finding]:
+    """Fragments of a bundle whose line has another ``bandwidth`` than the bundle's link.
+
+    The size is that of the delay at the bandwidth of each line (10000 series, OL-2226-23 p. 22-12; a bundle of
+    three lines shows fragments of one line's rate, OL-7433-09 p. 16-67), while the guide to voice over IP speaks of
+    the bundle's: with both set they agree.
+    """
+    line = running.interface(interface_request.member) if running and interface_request.member else None
+    asked = interface_request.efficiency
+    if line is None or line.bandwidth_kbps is None or asked is None or asked.blocking_delay is None:
+        return
+    kbps = interface_request.usable // 1000
+    if line.bandwidth_kbps != kbps:
+        yield note(
+            "bandwidth-differs",
+            Place(device=request.device, interface=interface_request.name, direction="output"),
+            requested=f"{kbps} kb/s",
+            applied=f"{line.bandwidth_kbps} kb/s",
+            variant="member",
+            kbps=kbps,
+            member=line.name,
         )
 
 

@@ -32,7 +32,7 @@ from qosforge.platforms.cisco_ios.efficiency import efficiency, transmit_ring
 from qosforge.platforms.cisco_ios.encryption import check_encryption
 from qosforge.platforms.cisco_ios.fidelity import fidelity
 from qosforge.platforms.cisco_ios.foreign_queueing import check_foreign_queueing
-from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_treatments
+from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_member, check_treatments
 from qosforge.platforms.cisco_ios.marking import check_cos, check_marks
 from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.routed import check_routed, dscp_of_cos
@@ -67,6 +67,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
             findings.extend(check_circuit(request, interface_request, running))
         elif not shaped:
             findings.extend(check_bandwidth(request, interface_request, current))
+        findings.extend(check_member(request, interface_request, running))
         # What a policy shapes is divided by that rate, whatever rate the device assumes for the interface. Where
         # nothing is scheduled, no share is taken of it, and the device may assume any rate.
         kbps: int | None = (interface_request.rate if shaped else interface_request.usable) // 1000

@@ -66,11 +66,14 @@ def mark_findings(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterat
         marked = [(c.name, c.mark.cos) for c in request.classes if c.mark and c.mark.cos is not None]
         lost = [f"{name} CoS {cos}" for name, cos in marked]
         kept, other = "CoS", "DSCP"
-    if ports and lost:
+    # What inputs mark leaves by tagged ports that are in no scope, too.
+    if lost and (ports or any(i.recognise for i in request.interfaces)):
         yield note(
             "dscp-not-written" if by_ethernet else "cos-not-written",
             Place(
-                device=request.device, interface=", ".join(ports), direction="input" if by_ethernet else "output"
+                device=request.device,
+                interface=", ".join(ports) or None,
+                direction="input" if by_ethernet else "output",
             ),
             requested=", ".join(lost),
             applied=f"{other} marked, {kept} unchanged",

@@ -152,7 +152,7 @@ class Counters:
             name = bundle.text.split()[1]
             number = name.removeprefix("Multilink")
             members = [
-                held.text.split()[1]
+                held
                 for held in self._box.interfaces()
                 if any(held.value(key).split()[-1:] == [number] for key in groups)
                 and not held.text.startswith("interface Multilink")
@@ -160,9 +160,12 @@ class Counters:
             delay = next((line.text.split() for line in bundle.starting("ppp multilink fragment")), [])
             milliseconds = next((int(word) for word in delay if word.isdigit()), 30)
             fragments = "ppp multilink interleave" in bundle or bool(delay)
-            size = self._box.bandwidth(bundle) * milliseconds // 8 if fragments else 1500
             lines += [f"{name}, bundle name is {number}", f"  Member links: {len(members)} active"]
-            lines += [f"    {member}, since 00:00:01, {size} weight, {size} frag size" for member in members]
+            for member in members:
+                # Of the line's own bandwidth: OL-7433-09 p. 16-67 shows it of a bundle of three.
+                size = self._box.bandwidth(member) * milliseconds // 8 if fragments else 1500
+                told = f"since 00:00:01, {size} weight, {size} frag size"
+                lines.append(f"    {member.text.split()[1]}, {told}")
         return "\n".join(lines)
 
     # -- interfaces --------------------------------------------------------------------------------------
