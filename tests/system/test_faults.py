@@ -141,7 +141,7 @@ TYPED = [
     _typed("trust missing", "e300", "layer-2", TO_E300, "broken",
            "policy-map-input QOSFORGE-TRUST", "no service-queue 4"),
     # The box writes the queue's number over the first three bits of every mark that it sets: CS4, for CS1 asked.
-    _typed("another mark set", "e300", "layer-2", TO_ERS, "read-back",
+    _typed("another mark set", "e300", "layer-2", TO_ERS, "broken",
            "qos-policy-input voice-video", "set ip-dscp 8"),
     _typed("another WRED profile", "e300", "layer-2", REST_E300, "figure",
            "qos-policy-output default", "wred green wred_drop"),
