@@ -46,7 +46,7 @@ WRONG = {
     "an unknown key": (("priority: {percent: 50}", "priorty: {percent: 50}"), ["priorty"]),
     "percents over 100": (
         ("bandwidth: {remaining_percent: 70}", "bandwidth: {remaining_percent: 80}"),
-        ["- name: voice-video"],
+        ["bandwidth: {remaining_percent: 30}"],
     ),
     "an unknown class": (
         ("from: vigo1, to: vigo2, classes: [voice-video]", "from: vigo1, to: vigo2, classes: [voice]"),
