@@ -70,7 +70,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("doctor", "doctor", "Check everything that the installation depends on, and how to correct it."),
         ("backup", "backup", "Copy an installation into one file, and bring it back."),
         ("database", "database", "The tables of an installation."),
-        ("retention", "retention", "Drop artifacts, events and idempotency keys of runs that ended longer ago."),
+        ("retention", "retention", "Drop what runs that ended longer ago left behind, and give its space back."),
     ),
 }  # fmt: skip
 
