@@ -210,6 +210,8 @@ qos classifier-block 2 block-number 1 name b set-name tls
 """
     assert said(box, more) == []
     assert "same mask" in said(box, "qos classifier-block 3 block-number 1 set-id 4")[0]
+    # NTN-QOS-POLICY-EVOL-PIB, ntnClfrBlockLabel.
+    assert "same name" in said(box, "qos classifier-block 3 block-number 1 name c set-id 3")[0]
     assert "All or no members" in said(box, "qos classifier-block 4 block-number 1 set-id 3 in-profile-action 5")[0]
     assert (
         said(box, "qos policy 3 if-group wild clfr-type block clfr-name b in-profile-action 6 precedence 3") == []

@@ -63,7 +63,7 @@ def _filters(result: BlockWriter, group: str | None, filters: FilterPlan) -> Non
         result.add("meter", meter.rule, of=meter.rule, meter=meter, typed=bucket)
     for policy in filters.policies:
         for entry in policy.filters if policy.block is not None else ():
-            result.add("classifier-block", entry.name, of=entry.rule, entry=entry, block=policy.block)
+            result.add("classifier-block", entry.name, of=entry.rule, entry=entry, policy=policy)
     for policy in filters.policies:
         rules = {entry.rule for entry in policy.filters}
         called = rules.pop() if len(rules) == 1 else ""

@@ -188,6 +188,9 @@ def _classifier_block(shell: Shell, match: Match) -> None:
             continue
         if _mask(state, other.set_id) != _mask(state, made.set_id):
             raise refused("All members of a block must have the same mask")
+        if made.name and other.name and other.name != made.name:
+            # NTN-QOS-POLICY-EVOL-PIB, ntnClfrBlockLabel: members of the same block number have the same label.
+            raise refused("All members of a block must have the same name")
         if other.acts != made.acts:
             raise refused("All or no members of a block must have an action or meter")
     state.blocks[identity] = made
