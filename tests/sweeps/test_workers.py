@@ -55,7 +55,7 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
         def by() -> Counter[str]:
             return Counter(point.executor for point in sweeps.points(sweep.id) if point.executor)
 
-        wait_for(lambda: len(by()) == 2, "both executors to measure a point", 60)
+        wait_for(lambda: len(by()) == 2, "both executors to measure a point", 180)
         children[0].kill()
         wait_for(lambda: sweeps.get(sweep.id).ended == len(SEEDS), "every point", 90)
         assert sum(by().values()) == len(SEEDS)
