@@ -271,15 +271,7 @@ def check_bandwidth(
         or not (interface_request.schedule or interface_request.efficiency)
     ):
         return
-    kbps = interface_request.usable // 1000
-    if current.bandwidth_kbps != kbps:
-        yield note(
-            "bandwidth-differs",
-            Place(device=request.device, interface=interface_request.name, direction="output"),
-            requested=f"{kbps} kb/s",
-            applied=f"{current.bandwidth_kbps} kb/s",
-            kbps=kbps,
-        )
+    yield from _differing(request, interface_request, current.bandwidth_kbps)
 
 
 def check_member(
@@ -295,17 +287,16 @@ def check_member(
     asked = interface_request.efficiency
     if line is None or line.bandwidth_kbps is None or asked is None or asked.blocking_delay is None:
         return
+    yield from _differing(request, interface_request, line.bandwidth_kbps, variant="member", member=line.name)
+
+
+def _differing(
+    request: DeviceRequest, interface_request: InterfaceRequest, held: int, **said: str
+) -> Iterator[Finding]:
     kbps = interface_request.usable // 1000
-    if line.bandwidth_kbps != kbps:
-        yield note(
-            "bandwidth-differs",
-            Place(device=request.device, interface=interface_request.name, direction="output"),
-            requested=f"{kbps} kb/s",
-            applied=f"{line.bandwidth_kbps} kb/s",
-            variant="member",
-            kbps=kbps,
-            member=line.name,
-        )
+    if held != kbps:
+        place = Place(device=request.device, interface=interface_request.name, direction="output")
+        yield note("bandwidth-differs", place, requested=f"{kbps} kb/s", applied=f"{held} kb/s", kbps=kbps, **said)
 
 
 def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Finding]:
