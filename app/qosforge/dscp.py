@@ -10,6 +10,8 @@ DSCP_NAMES: dict[str, int] = {
     "af11": 10, "af12": 12, "af13": 14, "af21": 18, "af22": 20, "af23": 22, "af31": 26, "af32": 28,
     "af33": 30, "af41": 34, "af42": 36, "af43": 38, "ef": 46, "voice-admit": 44, "le": 1,
 }  # fmt: skip
+CONTROL_DSCP = tuple(range(48, 64))
+"""Code points of network control: CS6, CS7 and what shares their precedence (RFC 4594)."""
 
 
 def parse_dscp(value: object) -> int:

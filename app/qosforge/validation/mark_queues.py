@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.dscp import dscp_name
+from qosforge.dscp import CONTROL_DSCP, dscp_name
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.note import note
@@ -23,8 +23,6 @@ from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.packets import Packet, by_rule, enter, queue_of
 from qosforge.validation.ways import UNCLASSIFIED
 
-_CONTROL_DSCP = range(48, 64)
-"""The DSCPs of network control (RFC 4594), which devices serve as they do where no class has them."""
 _MAPS = (
     "cos_to_dscp",
     "dscp_to_cos",
@@ -160,7 +158,7 @@ def _by_dscp(
     hidden = {known.names.get(rule.name) for rule in ingress.rules if not all(map(_points, rule.any_of))}
     for dscp in range(64):
         name, claimed = owners.get(dscp, classes[-1].name), dscp in owners
-        if dscp in unclear or name in known.lost | hidden or (not claimed and dscp in _CONTROL_DSCP):
+        if dscp in unclear or name in known.lost | hidden or (not claimed and dscp in CONTROL_DSCP):
             continue
         cos = stated.get(name) if claimed else None
         came = Packet(*_UNSEEN, dscp, dscp >> 3 if cos is None else cos)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qosforge.dscp import CONTROL_DSCP
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES
-from qosforge.platforms.ios_switch.marks import CONTROL_DSCP
 from qosforge.platforms.ios_switch.queues import QueueLayout
 
 

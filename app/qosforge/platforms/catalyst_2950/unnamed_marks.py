@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import CONTROL_DSCP, dscp_name
 from qosforge.findings import DEFAULT
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Trust
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.catalyst_2950.capabilities import CAPABILITIES, DSCP_TO_COS, enhanced
-from qosforge.platforms.ios_switch.marks import CONTROL_DSCP, SwitchClassMarks
+from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import QueueAssignment
 

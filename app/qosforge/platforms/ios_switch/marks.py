@@ -17,8 +17,6 @@ DEFAULT_DSCP_TO_COS = tuple(dscp // 8 for dscp in range(64))
 """DSCP to CoS as delivered: the class selector bits (Catalyst 2970 guide; a 2950 where it knows the DSCP)."""
 CONTROL_COS = (6, 7)
 """CoS of network control (IEEE 802.1Q, annex I)."""
-CONTROL_DSCP = tuple(range(48, 64))
-"""Code points of network control: CS6, CS7 and what shares their precedence (RFC 4594)."""
 _EVERY_DSCP = frozenset(range(64))
 
 

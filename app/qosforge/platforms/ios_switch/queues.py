@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, permutations
 
+from qosforge.dscp import CONTROL_DSCP
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.platforms.ios_switch.marks import CONTROL_COS, CONTROL_DSCP, SwitchClassMarks
+from qosforge.platforms.ios_switch.marks import CONTROL_COS, SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.queue_assignment.shape import ALONE, ERROR, ERRORS, PARTED, UNRELATED, Assignment, Demand, QueueShape
 from qosforge.queue_assignment.shares import whole_weights
