@@ -58,6 +58,11 @@ def test_nothing_is_heard_where_nobody_writes(changes: Changes) -> None:
     assert not changes.wait(QUIET, threading.Event())
 
 
+def test_another_who_opens_it_changes_nothing(changes: Changes, database: Database) -> None:
+    Database(url_of(database)).close()
+    assert not changes.wait(QUIET, threading.Event())
+
+
 def test_what_is_written_while_it_waits_is_heard(changes: Changes, database: Database) -> None:
     later = threading.Timer(QUIET, write, [url_of(database)])
     later.start()

@@ -381,8 +381,12 @@ def keep_private(path: Path) -> None:
 
 
 def let_shrink(connection: sqlite3.Connection) -> None:
-    """Let a file that is still empty give space back in small steps later; a file with tables stays as it is."""
-    connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+    """Let a file that is still empty give space back in small steps later; a file with tables stays as it is.
+
+    There the pragma would be a commit each time, and wake everybody who waits for a change.
+    """
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
 
 
 def _on_connect(connection: Any, _record: Any) -> None:
