@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -23,6 +22,7 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RUNS, RunStatus, Verdict
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
+from tests.sqlite_steps import counted_steps
 from tests.web.people import Persons
 
 MARKUP = "<img src=x>"
@@ -159,32 +159,13 @@ def _fill(store: RunStore, count: int) -> None:
     store.database.transact(lambda connection: connection.execute(sa.insert(RUNS), rows))
 
 
-def _database_steps(backend: Backend, client: TestClient) -> int:
-    """How many thousand instructions SQLite takes for the first page."""
-    steps = [0]
-
-    def count() -> None:
-        steps[0] += 1
-
-    with backend.database.read() as connection:
-        engine = connection.engine
-
-    def watch(connection: sqlite3.Connection, *_: object) -> None:
-        connection.set_progress_handler(count, 1_000)
-
-    sa.event.listen(engine, "checkout", watch)
-    try:
-        assert "site-19" in client.get("/").text
-    finally:
-        sa.event.remove(engine, "checkout", watch)
-    return steps[0]
-
-
 def test_ten_thousand_runs_are_not_gone_through(many: Backend) -> None:
     with TestClient(create_site(many)) as client:
         Persons(many).add("ann", Role.VIEWER).log_in(client)
         steps = []
         for count in (1_000, 10_000):
             _fill(many.run_requests.store, count)
-            steps.append(_database_steps(many, client))
+            with counted_steps(many.database, 1_000) as counted:
+                assert "site-19" in client.get("/").text
+            steps += counted
     assert 0 < steps[1] < 1.2 * steps[0], steps

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-import sqlalchemy as sa
-
 from qosforge.artifacts.store import Artifacts
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.inventory.models import Network
@@ -14,18 +12,9 @@ from qosforge.plan.description import port_facts, system_facts
 from qosforge.plan.model import InterfacePlan, Plan, System
 from qosforge.platforms.cached_parse import parse_running as read_plan
 from qosforge.platforms.device_text import DeviceText, DeviceWords
-from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.baselines import read_baselines
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.record.summaries import ReadSummary
-from qosforge.runs.record.tables import RUNS, STAGES, RunStatus, StageOutcome
-
-_SETTLING = (RunStatus.KEPT.value, RunStatus.NO_CHANGES.value)
-_READINGS = ("rollback", "read-back", "read")
-"""The later one first: a device that was left out of a kept run was put back after it was read back."""
-"""Stages that say what a device holds at the end of such a run; a device without a change was only read."""
-_AT_ONCE = 16
-"""Readings that are fetched together: the newest of a network mostly has every device."""
 
 
 @dataclass(frozen=True)
@@ -95,36 +84,14 @@ def describe_drift(network: Network, device: str, before: DeviceText, now: Devic
 def find_baselines(
     store: RunStore, network: Network, devices: Collection[str] | None = None
 ) -> dict[str, Baseline]:
-    """By device, the last run that settled it; without those that no run did, or whose run gave up its texts. Of
-    ``devices`` alone where given.
+    """By device of the inventory, the last run that settled it; without those that no run did. Of ``devices`` alone
+    where given.
     """
-    found = store.database.query(lambda connection: baseline_artifacts(connection, network, devices))
-    runs = {run_id: store.get_run(run_id) for run_id in {run_id for run_id, _ in found.values()}}
-    return {device: Baseline(runs[run_id], artifact) for device, (run_id, artifact) in found.items()}
-
-
-def baseline_artifacts(
-    connection: sa.Connection, network: Network, devices: Collection[str] | None = None
-) -> dict[str, tuple[str, str]]:
-    """As `find_baselines`: the id of the run, and the artifact with what the device said it held then."""
-    given_up = sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)
-    query = (
-        sa.select(STAGES.c.run_id, STAGES.c.summary)
-        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
-        .where(RUNS.c.network == network.name, RUNS.c.status.in_(_SETTLING), STAGES.c.name.in_(_READINGS))
-        .where(STAGES.c.outcome == StageOutcome.DONE.value, STAGES.c.run_id.not_in(given_up))
-        .order_by(STAGES.c.run_id.desc(), STAGES.c.name.desc(), STAGES.c.attempt.desc())
-    )
-    missing = {device.name for device in network.devices if devices is None or device.name in devices}
-    found: dict[str, tuple[str, str]] = {}
-    with connection.execution_options(yield_per=_AT_ONCE).execute(query) as rows:
-        for run_id, summary in rows:
-            texts = ReadSummary.model_validate(summary).running
-            found |= {device: (run_id, texts[device]) for device in missing & texts.keys()}
-            missing -= found.keys()
-            if not missing:
-                break
-    return found
+    names = {device.name for device in network.devices if devices is None or device.name in devices}
+    wanted = None if devices is None else names
+    found = store.database.query(lambda connection: read_baselines(connection, network.name, wanted))
+    runs = store.runs_by_id({run_id for run_id, _ in found.values()})
+    return {name: Baseline(runs[run_id], artifact) for name, (run_id, artifact) in found.items() if name in names}
 
 
 def port_differences(before: Plan, now: Plan, port: str) -> tuple[str, ...]:

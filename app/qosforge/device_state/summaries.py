@@ -16,13 +16,13 @@ from qosforge.artifacts.store import Artifacts
 from qosforge.compute import Compute
 from qosforge.database.connections import Database
 from qosforge.database.upsert import insert_into
-from qosforge.device_state.drift import baseline_artifacts
 from qosforge.device_state.summary import DeviceSummary, summarize_devices
 from qosforge.device_state.tables import DEVICE_SUMMARIES
 from qosforge.errors import QosforgeError
 from qosforge.inventory.models import Device, Network
 from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.release import release
+from qosforge.runs.record.baselines import read_baselines
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import READINGS
 
@@ -82,7 +82,7 @@ class DeviceSummaries:
         """
         database = self._store.database
         rows = database.query(lambda connection: list(connection.execute(_query(network.name))))
-        settled = database.query(lambda connection: baseline_artifacts(connection, network))
+        settled = database.query(lambda connection: read_baselines(connection, network.name))
         devices = {device.name: device for device in network.devices}
         readings: dict[str, Reading] = {}
         summaries: dict[str, DeviceSummary] = {}

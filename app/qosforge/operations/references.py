@@ -16,7 +16,16 @@ import sqlalchemy as sa
 
 from qosforge.policy_library.tables import POLICIES
 from qosforge.runs.record.expired import RETENTION_STAGE
-from qosforge.runs.record.tables import APPROVALS, EVENTS, EXTERNAL_MEASUREMENTS, JOURNAL, READINGS, RUNS, STAGES
+from qosforge.runs.record.tables import (
+    APPROVALS,
+    BASELINES,
+    EVENTS,
+    EXTERNAL_MEASUREMENTS,
+    JOURNAL,
+    READINGS,
+    RUNS,
+    STAGES,
+)
 from qosforge.sweeps.tables import SWEEP_POINTS, SWEEPS
 
 EXPIRED_SINCE = "expired"
@@ -84,9 +93,10 @@ def _all(connection: sa.Connection, tables: set[str], without: Expired) -> Itera
         for row in _rows(connection, POLICIES.c.name, POLICIES.c.number, POLICIES.c.text, POLICIES.c.included):
             named_by = f"policy {row.name} version {row.number}"
             yield from ((artifact, named_by) for artifact in _inside([row.text, *row.included.values()]))
-    if READINGS.name in tables:
-        for row in _rows(connection, READINGS.c.network, READINGS.c.device, READINGS.c.artifact):
-            yield row.artifact, f"last reading of {row.network}/{row.device}"
+    for table, what in ((READINGS, "last reading"), (BASELINES, "baseline")):
+        if table.name in tables:
+            for row in _rows(connection, table.c.network, table.c.device, table.c.artifact):
+                yield row.artifact, f"{what} of {row.network}/{row.device}"
     if SWEEPS.name in tables:
         sweeps: tuple[sa.Column[Any], ...] = (SWEEPS.c.id, SWEEPS.c.params)
         points = (SWEEP_POINTS.c.sweep_id, SWEEP_POINTS.c.params, SWEEP_POINTS.c.result)

@@ -16,8 +16,8 @@ from qosforge.operations.artifact_store import ArtifactCollection
 from qosforge.operations.references import EXPIRED_SINCE, Expired, mark_sweep, references
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.journal import unsettled
-from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import (
+    BASELINES,
     EVENTS,
     IDEMPOTENCY_KEYS,
     JOURNAL,
@@ -143,24 +143,14 @@ def _sweeps_over(connection: sa.Connection, before: datetime) -> dict[str, dict[
 
 def _standing(connection: sa.Connection) -> set[str]:
     """Runs whose word on some device is the last one: its drift is told by them, and they can be rolled back."""
-    settled = (RunStatus.KEPT.value, RunStatus.NO_CHANGES.value)
-    query = (
-        sa.select(STAGES.c.run_id, RUNS.c.network, STAGES.c.summary)
-        .join(RUNS, RUNS.c.id == STAGES.c.run_id)
-        .where(RUNS.c.status.in_(settled), STAGES.c.name.in_(("read", "read-back")))
-    )
-    last: dict[tuple[str, str], str] = {}
-    for row in connection.execute(query):
-        for device in ReadSummary.model_validate(row.summary).running:
-            key = (row.network, device)
-            last[key] = max(last.get(key, ""), row.run_id)
     confirmed = (
         sa.select(sa.func.max(JOURNAL.c.run_id))
         .join(RUNS, RUNS.c.id == JOURNAL.c.run_id)
         .where(RUNS.c.status == RunStatus.KEPT.value, JOURNAL.c.action == JournalAction.CONFIRMED.value)
         .group_by(RUNS.c.network, JOURNAL.c.device)
     )
-    return {*last.values(), *connection.execute(confirmed).scalars()}
+    settled = sa.select(BASELINES.c.run_id)
+    return {*connection.execute(settled).scalars(), *connection.execute(confirmed).scalars()}
 
 
 def _mark(run: str, now: datetime) -> dict[str, Any]:

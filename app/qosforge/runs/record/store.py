@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from qosforge.database.connections import OUTAGE_SECONDS, Database
 from qosforge.errors import InputError, StoreError
+from qosforge.runs.record.baselines import SETTLING, record_baselines
 from qosforge.runs.record.decisions import Decision, Decisions
 from qosforge.runs.record.end_log import is_end, log_end
 from qosforge.runs.record.events import EventKind, Events
@@ -171,6 +172,12 @@ class RunStore:
             raise RunUnknown(f"{found} {run_id[:64]!r}", hint="list the runs with `qosforge runs`")
         return read_run(rows[0])
 
+    def runs_by_id(self, run_ids: Collection[str]) -> dict[str, Run]:
+        """These runs, by their whole ids; without those that there are not."""
+        query = sa.select(RUNS).where(RUNS.c.id.in_(sorted(run_ids)))
+        found = self.database.query(lambda connection: list(map(read_run, connection.execute(query))))
+        return {run.id: run for run in found}
+
     def list_runs(
         self,
         limit: int = 20,
@@ -264,6 +271,8 @@ class RunStore:
                 raise ValueError(f"run {run_id} cannot become {status} without a reason")
             update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
             changed = read_run(connection.execute(update.returning(*RUNS.c)).one())
+            if changed.status is not run.status and changed.status in SETTLING:
+                record_baselines(connection, changed)
             who, action = by if isinstance(by, tuple) else (by, None)
             if action is not None:
                 record_action(connection, run_id, action, who, changed.updated)

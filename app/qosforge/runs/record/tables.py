@@ -142,6 +142,7 @@ RUNS = sa.Table(
     sa.Column("reason_hint", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_runs_network_id", "network", "id"),
     sa.Index("ix_runs_policy_id", "policy", "id"),
+    sa.Index("ix_runs_network_policy_id", "network", "policy", "id"),
     sa.Index("ix_runs_network_policy_version", "network", "policy_version"),
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
@@ -247,6 +248,17 @@ READINGS = sa.Table(
 )
 """The last reading of every device: its running configuration, and the run that read it; none where a person asked.
 """
+
+BASELINES = sa.Table(
+    "baselines",
+    METADATA,
+    sa.Column("network", NAME, primary_key=True),
+    sa.Column("device", NAME, primary_key=True),
+    sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id"), nullable=False),
+    sa.Column("artifact", ARTIFACT_ID, nullable=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
+"""The last reading of every device by a run that settled it (`qosforge.runs.record.baselines`)."""
 
 JOURNAL = sa.Table(
     "journal",
