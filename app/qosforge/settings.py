@@ -22,6 +22,7 @@ from qosforge.resources import root
 
 _PREFIX = "QOSFORGE_"
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
+_SUB_PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 _NESTED = "__"
 _BESIDE = frozenset(
     {
@@ -150,7 +151,9 @@ class Settings(BaseSettings):
     """What qosforge is called there."""
 
     public_url: str | None = None
-    """Where browsers reach the service; needed for a login by a provider."""
+    """Where browsers reach the service; needed for a login by a provider, and where it is below a path of a host
+    that a proxy shares out: ``https://host/qosforge/``.
+    """
 
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ("127.0.0.1", "::1")
     """Addresses and networks of the proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` count, with commas
@@ -199,8 +202,8 @@ class Settings(BaseSettings):
                 raise ValueError("no URL with a host: write https://host/")
             if parts.query or parts.fragment:
                 raise ValueError("this URL has no place for a query or a fragment")
-            if about.field_name == "public_url" and parts.path not in ("", "/"):
-                raise ValueError("pages are at the root of their host: a path is not possible")
+            if about.field_name == "public_url" and not _SUB_PATH.fullmatch(parts.path):
+                raise ValueError("this path is not possible: write https://host/ or https://host/path/")
         return value
 
     @field_validator("trusted_proxies", mode="before")
@@ -222,6 +225,13 @@ class Settings(BaseSettings):
             if not _HOST.fullmatch(one) or one.rpartition(".")[2].isdigit():
                 ip_network(one)  # a ValueError says what is wrong with it
         return value
+
+    @property
+    def path_prefix(self) -> str:
+        """The path of `public_url` without its last slash: what stands before every path within the service. Empty
+        where the service has a host of its own.
+        """
+        return urlsplit(self.public_url or "").path.rstrip("/")
 
     @property
     def artifacts_dir(self) -> Path:

@@ -68,6 +68,12 @@ def test_who_allows_it_may_go_unencrypted() -> None:
     assert Connection("http://api:8080", TOKEN, plain=True).url == "http://api:8080"
 
 
+@pytest.mark.parametrize("path", ["", "/qos"])
+def test_an_address_of_the_service_leads_on(path: str) -> None:
+    with Connection(f"https://h.example{path}/", TOKEN) as connection:
+        assert connection.below(f"{path}/api/v1/runs?cursor=x") == "/runs?cursor=x"
+
+
 def test_a_refused_connection_is_reported_with_its_address() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -36,6 +36,20 @@ def test_the_environment_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert load_settings().database_url == "sqlite:///elsewhere.sqlite"
 
 
+@pytest.mark.parametrize(
+    ("url", "prefix"),
+    [
+        ("", ""),
+        ("https://qos.example/", ""),
+        ("https://h.example/qos/", "/qos"),
+        ("http://h.example/a/b.c", "/a/b.c"),
+    ],
+)
+def test_the_public_url_may_have_a_path(url: str, prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_PUBLIC_URL", url)
+    assert load_settings().path_prefix == prefix
+
+
 def test_an_empty_variable_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QOSFORGE_BATFISH_HOST", "")
     assert load_settings().batfish_host is None
@@ -56,7 +70,8 @@ def test_a_wrong_variable_is_named_without_its_value(port: str, monkeypatch: pyt
     [
         ("PUBLIC_URL", "qos"),
         ("PUBLIC_URL", "https://qos.example.org/?a=b"),
-        ("PUBLIC_URL", "https://www.example.org/qos/"),
+        ("PUBLIC_URL", "https://www.example.org/qos/../x"),
+        ("PUBLIC_URL", "https://www.example.org/qos//"),
         ("OIDC_ISSUER", "ldap://id.example.org"),
         ("OTLP_ENDPOINT", "nonsense"),
         ("OTLP_ENDPOINT", "http://collector:70000"),

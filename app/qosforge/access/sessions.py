@@ -50,8 +50,16 @@ def cookie_name(settings: Settings) -> str:
     """The name of the session's cookie.
 
     Behind TLS browsers see to it that a ``__Host-`` cookie is secure and of this very host (RFC 6265bis, 4.1.3.2).
+    Such a one is of the whole host; below a path of it the cookie is of that path, and ``__Secure-`` (4.1.3.1).
     """
-    return "__Host-qosforge" if is_secure(settings) else "qosforge"
+    if not is_secure(settings):
+        return "qosforge"
+    return "__Secure-qosforge" if settings.path_prefix else "__Host-qosforge"
+
+
+def cookie_path(settings: Settings) -> str:
+    """The path that the service's cookies are sent to: nothing else on its host gets them."""
+    return settings.path_prefix or "/"
 
 
 def is_secure(settings: Settings) -> bool:

@@ -28,6 +28,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         description=app.description,
         routes=app.routes,
     )
+    made["servers"] = [{"url": app.state.backend.settings.path_prefix or "/"}]
     components = made.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")

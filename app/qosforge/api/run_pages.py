@@ -43,7 +43,8 @@ def read_cursor(text: str) -> str:
 def next_page(request: Request, last_run: str) -> str:
     """Path and query of the page that begins after a run: the request's own, with another cursor."""
     kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-    return f"{request.url.path}?{urlencode([*kept, ('cursor', write_cursor(last_run))])}"
+    prefix = request.app.state.backend.settings.path_prefix
+    return f"{prefix}{request.url.path}?{urlencode([*kept, ('cursor', write_cursor(last_run))])}"
 
 
 async def _before(

@@ -102,7 +102,7 @@ def list_runs(limit: int, as_json: bool) -> None:
             found += page["runs"]
             if len(found) >= limit or not page.get("next"):
                 break
-            page = require(connection.get(str(page["next"]).removeprefix("/api/v1")), "runs")
+            page = require(connection.get(connection.below(str(page["next"]))), "runs")
     entries = [list_entry(run) for run in map(_run, found[:limit])]
     if as_json:
         print_json(entries)

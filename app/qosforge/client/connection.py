@@ -72,6 +72,10 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
+    def below(self, address: str) -> str:
+        """The path of an address that the service gave (its own path before it, such as `next` of a page)."""
+        return address.removeprefix(urlsplit(self.url).path + PREFIX)
+
     def get(self, path: str, query: Mapping[str, Any] | None = None) -> Json:
         """A document.
 

@@ -44,13 +44,13 @@ def _digest(name: str) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
-def asset(name: str) -> str:
-    """The URL of an asset, with a hash of its content.
+def asset(name: str, *, prefix: str = "") -> str:
+    """The URL of an asset below the service's ``prefix``, with a hash of its content.
 
     Raises:
         ValueError: there is no such asset.
     """
-    return f"/{FOLDER}/{name}?v={_digest(name)}"
+    return f"{prefix}/{FOLDER}/{name}?v={_digest(name)}"
 
 
 async def _serve(scope: Scope, receive: Receive, send: Send) -> None:

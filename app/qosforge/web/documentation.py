@@ -29,14 +29,15 @@ def _is_page(folder: Path, name: str) -> bool:
     return (folder / name / "index.html").is_file()
 
 
-def documentation(page: str = "", anchor: str = "") -> str | None:
-    """The URL of a page of the documentation, ``findings`` for one; ``None`` where this installation has it not.
+def documentation(page: str = "", anchor: str = "", *, prefix: str = "") -> str | None:
+    """The URL of a page of the documentation below the service's ``prefix``, ``findings`` for one; ``None`` where
+    this installation has it not.
 
     Without a name it is the first page. Templates show a link only where there is a URL.
     """
     if not _is_page(FOLDER, page):
         return None
-    return f"{PREFIX}/{page}{'/' if page else ''}{f'#{anchor}' if anchor else ''}"
+    return f"{prefix}{PREFIX}/{page}{'/' if page else ''}{f'#{anchor}' if anchor else ''}"
 
 
 class _Documentation(StaticFiles):

@@ -81,7 +81,7 @@ class Page:
 
     def markup(self, template: str, **context: Any) -> Markup:
         """Render a template."""
-        found = _environment(self.language).get_template(template)
+        found = _environment(self.language, self.backend.settings.path_prefix).get_template(template)
         return Markup(found.render(page=self, **context))  # noqa: S704  autoescaped
 
     def answer(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
@@ -112,7 +112,7 @@ ThePage = Annotated[Page, Depends(_page)]
 
 
 @cache
-def _environment(language: str) -> Environment:
+def _environment(language: str, prefix: str) -> Environment:
     environment = Environment(
         loader=PackageLoader("qosforge.web"),
         autoescape=True,
@@ -124,8 +124,9 @@ def _environment(language: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
-    environment.globals["asset"] = asset
-    environment.globals["documentation"] = documentation
+    environment.globals["prefix"] = prefix  # stands before every path that a template links to
+    environment.globals["asset"] = partial(asset, prefix=prefix)
+    environment.globals["documentation"] = partial(documentation, prefix=prefix)
     environment.globals["release"] = release()
     environment.filters["moment"] = _moment
     environment.filters["row_table"] = row_table

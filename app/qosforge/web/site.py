@@ -33,6 +33,7 @@ from qosforge.web.routes import (
     users,
     webhooks,
 )
+from qosforge.web.sub_path import serve_below
 
 ROUTERS: tuple[APIRouter, ...] = (
     login.router,
@@ -69,4 +70,6 @@ def create_site(backend: Backend) -> FastAPI:
     install_form_handler(app)
     app.add_middleware(ProblemPages)  # outside the API's own middleware, which may reject a request itself
     app.add_middleware(HeadAsGet)
+    if prefix := backend.settings.path_prefix:
+        serve_below(app, prefix)
     return app

@@ -60,7 +60,8 @@ def export_calls(
     answer = Response("".join(lines), media_type=media)
     answer.headers["Content-Disposition"] = f'attachment; filename="calls.{form}"'
     if len(calls) == limit:
-        target = f"{request.url.path}?format={form}&after={calls[-1].seq}&limit={limit}"
+        path = backend.settings.path_prefix + request.url.path
+        target = f"{path}?format={form}&after={calls[-1].seq}&limit={limit}"
         answer.headers["Link"] = f'<{target}>; rel="next"'
     return answer
 

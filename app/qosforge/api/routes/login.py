@@ -13,7 +13,7 @@ from qosforge.access.browsers import KNOWN
 from qosforge.access.credentials import new_secret
 from qosforge.access.oidc import Provider
 from qosforge.access.roles import NotAuthenticated
-from qosforge.access.sessions import CSRF_HEADER, LONGEST, cookie_name, is_secure
+from qosforge.access.sessions import CSRF_HEADER, LONGEST, cookie_name, cookie_path, is_secure
 from qosforge.api.access_models import LoginCredentials, Me
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
@@ -77,7 +77,7 @@ def end_session(backend: Backend, request: Request, response: Response) -> None:
     backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
     audit.open(backend.access, request.state.request_id)
     backend.access.log_out(cookie)
-    response.delete_cookie(cookie_name(backend.settings), secure=is_secure(backend.settings), httponly=True)
+    _delete_cookie(backend, response, cookie_name(backend.settings))
 
 
 @router.get(
@@ -127,7 +127,7 @@ def finish_login(
     name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
     audit.actor, audit.credential = name, "session"
     answer = RedirectResponse(_page_of(to), 303)
-    answer.delete_cookie(_login_cookie(backend), secure=is_secure(backend.settings), httponly=True)
+    _delete_cookie(backend, answer, _login_cookie(backend))
     _change_session(backend, request, answer, cookie)
     return answer
 
@@ -167,9 +167,21 @@ def _change_session(backend: Backend, request: Request, response: Response, cook
 
 def _set_cookie(backend: Backend, response: Response, name: str, value: str, seconds: int) -> None:
     # Lax, not strict: the way back from a provider comes from its site.
+    settings = backend.settings
     response.set_cookie(
-        name, value, seconds, secure=is_secure(backend.settings), httponly=True, samesite="lax", path="/"
+        name,
+        value,
+        seconds,
+        secure=is_secure(settings),
+        httponly=True,
+        samesite="lax",
+        path=cookie_path(settings),
     )
+
+
+def _delete_cookie(backend: Backend, response: Response, name: str) -> None:
+    settings = backend.settings
+    response.delete_cookie(name, cookie_path(settings), secure=is_secure(settings), httponly=True)
 
 
 def _login_cookie(backend: Backend) -> str:

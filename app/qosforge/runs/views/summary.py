@@ -48,7 +48,8 @@ class RunSummary(BaseModel):
         description="The run that rolled this one's change back after it was kept; null while the change stands."
     )
     page: str = Field(
-        description="Path of its page for people.", examples=["/runs/019a3f6e-5b1c-7c8e-9a40-0c5d9f1b7a11"]
+        description="Path of its page for people, within the service.",
+        examples=["/runs/019a3f6e-5b1c-7c8e-9a40-0c5d9f1b7a11"],
     )
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Form, Request, Response
 
 from qosforge.access.passwords import LONGEST, SHORTEST
 from qosforge.access.roles import Role, max_role
+from qosforge.access.sessions import cookie_path
 from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE, tokens
 from qosforge.api.access_models import Line, NetworkName, NewPassword, NewToken, Password, PasswordChange
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
@@ -90,12 +91,15 @@ def end_sessions(caller: Caller, backend: TheBackend) -> Response:
 
 
 @router.post("/account/language", dependencies=sees(Role.VIEWER, recorded=False))
-def choose_language(language: Annotated[str, Form(max_length=32)], request: Request) -> Response:
+def choose_language(
+    backend: TheBackend, language: Annotated[str, Form(max_length=32)], request: Request
+) -> Response:
     """Set the language of pages in this browser."""
     answer = Response(status_code=204, headers={"HX-Refresh": "true"})
     if language in available():
         secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, language, _YEAR_SECONDS, secure=secure, httponly=True, samesite="lax")
+        path = cookie_path(backend.settings)
+        answer.set_cookie(COOKIE, language, _YEAR_SECONDS, path=path, secure=secure, httponly=True, samesite="lax")
     return answer
 
 

@@ -125,7 +125,8 @@ def show_drawing(page: ThePage, backend: TheBackend, network: str) -> Response:
 @router.get("/networks/{network}/graph", dependencies=sees(Role.VIEWER))
 def show_graph(backend: TheBackend, network: str) -> Response:
     """A network's devices and links as data, for the graph of a large one."""
-    return JSONResponse(network_graph(network_view(backend, backend.networks.network(network))))
+    view = network_view(backend, backend.networks.network(network))
+    return JSONResponse(network_graph(view, backend.settings.path_prefix))
 
 
 @router.post("/networks/{network}/read", dependencies=sees(Role.OPERATOR))

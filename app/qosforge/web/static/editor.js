@@ -23,6 +23,7 @@ const save = element("save");
 const { name, user, begun, number } = editor.dataset;
 const locked = "locked" in editor.dataset;
 const crlf = "crlf" in area.dataset;
+const prefix = document.querySelector('meta[name="prefix"]').content;
 const token = document.querySelector('meta[name="csrf"]');
 const connection = element("connection");
 const drafts = new Drafts(user, name);
@@ -102,7 +103,7 @@ async function exchange() {
   stale = false;
   try {
     const body = { name, text: before, begun, number: Number(number), network: network.value, edits: sent, touched };
-    const answer = await call("/editor/change", JSON.stringify(body), { "Content-Type": "application/json" });
+    const answer = await call(`${prefix}/editor/change`, JSON.stringify(body), { "Content-Type": "application/json" });
     if (answer.ok) {
       const changed = await answer.json();
       if (turn === replaced) take(changed, sent.slice(0, changed.taken), before);
@@ -377,7 +378,7 @@ async function send(andRun) {
   if (element("shadow-shipped")?.checked) body.set("shadow_shipped", "yes");
   let answer;
   try {
-    answer = await call(`/policies/${encodeURIComponent(name)}/versions`, body);
+    answer = await call(`${prefix}/policies/${encodeURIComponent(name)}/versions`, body);
   } catch (error) {
     lost(error);
     return;
@@ -393,8 +394,8 @@ async function send(andRun) {
     keepDraft();
     state();
     const query = new URLSearchParams({ policy: name, version: made, network: network.value });
-    if (andRun) location.assign(`/runs/new?${query}`);
-    else window.history.replaceState(null, "", `/policies/${encodeURIComponent(name)}/edit?network=${encodeURIComponent(network.value)}`);
+    if (andRun) location.assign(`${prefix}/runs/new?${query}`);
+    else window.history.replaceState(null, "", `${prefix}/policies/${encodeURIComponent(name)}/edit?network=${encodeURIComponent(network.value)}`);
   } else if (answer.headers.get("content-type")?.startsWith("application/json")) {
     conflict(await answer.json());
   } else {

@@ -2,6 +2,7 @@
 
 const messages = document.getElementById("messages");
 const connection = document.getElementById("connection");
+const prefix = document.querySelector('meta[name="prefix"]').content;
 const token = document.querySelector('meta[name="csrf"]');
 
 document.getElementById("theme").addEventListener("click", () => {
@@ -36,7 +37,7 @@ document.body.addEventListener("htmx:responseError", (event) => {
 });
 addEventListener("focus", async () => {
   if (!ended) return;
-  const answer = await fetch("/api/v1/me").catch(() => null);
+  const answer = await fetch(`${prefix}/api/v1/me`).catch(() => null);
   if (!answer?.ok) return;
   const me = await answer.json();
   renew({ caller: me.name, token: me.csrf ?? "" });

@@ -17,20 +17,22 @@ FEW_DEVICES = 12
 _WORST_FIRST = (QosStatus.DRIFTED, QosStatus.UNKNOWN, QosStatus.NONE, QosStatus.POLICY)
 
 
-def network_graph(view: NetworkView) -> dict[str, Any]:
-    """Devices and links of a network as data, with what devices are filtered by."""
+def network_graph(view: NetworkView, prefix: str) -> dict[str, Any]:
+    """Devices and links of a network as data, with what devices are filtered by; links are below ``prefix``."""
     return {
-        "devices": [_device(view, card, area) for card, area in zip(view.cards, view.drawing.cards, strict=True)],
+        "devices": [
+            _device(view, card, area, prefix) for card, area in zip(view.cards, view.drawing.cards, strict=True)
+        ],
         "links": [_link(link) for link in view.links],
     }
 
 
-def _device(view: NetworkView, card: DeviceCard, area: Rectangle) -> dict[str, Any]:
+def _device(view: NetworkView, card: DeviceCard, area: Rectangle, prefix: str) -> dict[str, Any]:
     device = card.device
     return {
         "id": device.name,
         "label": f"{card.label}\n{card.kind}",
-        "href": f"/networks/{view.network.name}/devices/{device.name}",
+        "href": f"{prefix}/networks/{view.network.name}/devices/{device.name}",
         "state": card.state,
         "text": search_text(card),
         "site": device.site,
