@@ -15,7 +15,7 @@ from benchmarks.coverage_report import BURSTS, DECISIONS, TOGETHER, Row
 from benchmarks.coverage_trials import row_of_outcomes, run_trials
 from benchmarks.known_truth import PS, QUANTILES, Draw, exact, exponential, poisson
 from qosforge.deltaq.error_spending import LOOKS
-from qosforge.deltaq.objective import Objective, Verdict
+from qosforge.deltaq.objective import Objective, ObjectiveVerdict
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, judge_together
 from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
@@ -40,7 +40,7 @@ def of_decisions(case: tuple[str, Draw, float, float, float], seeds: range) -> l
             if start_effect(sample) >= START_DOMINATES:
                 parts, length = [], 2 * length
                 continue
-            verdict: Verdict = judge(objective, sample, evidence="emulated", look=look, looks=LOOKS)
+            verdict: ObjectiveVerdict = judge(objective, sample, evidence="emulated", look=look, looks=LOOKS)
             outcome = verdict.outcome
             if outcome != "inconclusive":
                 break

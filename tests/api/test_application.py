@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from starlette.testclient import TestClient
@@ -42,6 +43,35 @@ def test_operations_have_names_of_their_own_and_say_what_they_do(backend: Backen
     names = [operation["operationId"] for operation in operations]
     assert len(names) == len(set(names))
     assert all(operation.get("description") for operation in operations)
+
+
+def test_titles_of_operations_are_written_for_people(backend: Backend) -> None:
+    """A route without a title has the name of its function there."""
+    document = create_app(backend).openapi()
+    operations = [op for ops in document["paths"].values() for op in ops.values()]
+    unwritten = [
+        op["operationId"] for op in operations if op["summary"] == op["operationId"].replace("_", " ").title()
+    ]
+    assert unwritten == []
+    titles = [operation["summary"] for operation in operations]
+    assert len(titles) == len(set(titles))
+    assert all(len(title) <= 50 and title[0].isupper() and not title.endswith(".") for title in titles)
+    assert {tag for op in operations for tag in op["tags"]} == {tag["name"] for tag in document["tags"]}
+    assert all(len(operation["tags"]) == 1 for operation in operations)
+
+
+def test_schemas_have_short_names_of_their_own(backend: Backend) -> None:
+    """Where two classes have one name, FastAPI names them by their modules, and generators of clients stumble."""
+    names = set(create_app(backend).openapi()["components"]["schemas"])
+    assert {"RunDetail", "ObjectiveVerdict", "Verdict", "Problem"} <= names
+    assert [name for name in names if not re.fullmatch(r"[A-Z][A-Za-z]{1,29}", name)] == []
+
+
+@pytest.mark.parametrize(("public", "server"), [(None, "/"), ("https://net.example/qos/", "/qos")])
+def test_the_document_says_where_the_service_is(backend: Backend, public: str | None, server: str) -> None:
+    settings = backend.settings.model_copy(update={"public_url": public})
+    document = create_app(replace(backend, settings=settings)).openapi()
+    assert [each["url"] for each in document["servers"]] == [server]
 
 
 def test_every_answer_carries_an_id_and_the_security_headers(client: TestClient) -> None:

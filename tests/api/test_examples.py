@@ -67,3 +67,25 @@ def test_every_body_shows_an_example(document: dict[str, Any]) -> None:
                 if not shown:
                     lacking.append(f"{method} {path}")
     assert not lacking, lacking
+
+
+MAIN = {"runs", "policies", "previews"}
+"""Parts of the interface whose answers all have an example."""
+
+
+def test_the_main_answers_show_an_example(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    named, lacking = set(), []
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            for status, response in operation["responses"].items():
+                answer = response.get("content", {}).get("application/json", {}).get("schema")
+                if answer is None or not status.startswith("2"):
+                    continue
+                name = answer.get("$ref", "").rpartition("/")[2]
+                if name and "examples" in schemas[name]:
+                    named.add(name)
+                elif MAIN & set(operation["tags"]) and name not in {"ReportDocument", "JsonDocument"}:
+                    lacking.append(f"{method} {path}: {name}")
+    assert not lacking, lacking
+    assert named >= {"RunDetail", "PolicyDocument", "CompilePreview", "NetworkDetail", "DeviceList"}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import signal
 
-from qosforge.deltaq.objective import UNSEEN_EPISODE, Objective, Verdict
+from qosforge.deltaq.objective import UNSEEN_EPISODE, Objective, ObjectiveVerdict
 from qosforge.deltaq.sample import FlowSamples, Sample
 from qosforge.deltaq.verdict import judge, judge_together
 
@@ -144,7 +144,7 @@ def test_verdicts_survive_json() -> None:
     text = verdict.model_dump_json()
     assert "Infinity" not in text
     assert "NaN" not in text
-    assert Verdict.model_validate_json(text) == verdict
+    assert ObjectiveVerdict.model_validate_json(text) == verdict
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.8])

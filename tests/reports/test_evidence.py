@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from qosforge.deltaq.objective import BoundVerdict, Objective, Verdict
+from qosforge.deltaq.objective import BoundVerdict, Objective, ObjectiveVerdict
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, make_inconclusive
 from qosforge.reports.evidence import deciding, interval, observed, sentence
@@ -14,7 +14,7 @@ from qosforge.tester.measurement.judging import ClassVerdict
 MS = 1e9
 
 
-def said(bound: BoundVerdict, verdict: Verdict, **times: float) -> str:
+def said(bound: BoundVerdict, verdict: ObjectiveVerdict, **times: float) -> str:
     judged = ClassVerdict(
         scenario="calls", traffic_class="voice", objective=Objective(mean=1.0), verdict=verdict, **times
     )

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document: FastAPI's, with the roles and problems of every route added."""
+"""The OpenAPI 3.1 document: FastAPI's, with tags, examples, and the roles and problems of every route added."""
 
 from __future__ import annotations
 
@@ -10,13 +10,38 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from qosforge.access.sessions import CSRF_HEADER, cookie_name
+from qosforge.api import media
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import Problem, responses
 from qosforge.api.webhook_docs import webhook_operations
+from qosforge.resources import read_yaml
 
 _ALWAYS = (414, 422, 429, 431, 500, 503, 504)
 _WITH_ROLE = (401, 403)
 _WITH_BODY = (400, 413)
+
+ANSWERS = "qosforge/api/answer_examples.yaml"
+"""An example of each of the main answers, by the name of its schema."""
+
+TAGS = {
+    "runs": "Changes of a network: started, followed, approved, rolled back.",
+    "policies": "Policies and their versions.",
+    "previews": "What a policy would configure, and what stands against it. Nothing is changed.",
+    "networks": "Networks, their drift, and their sync with a source.",
+    "devices": "Devices as the inventory has them, and as they are.",
+    "predictions": "What the twin says of a policy before it is pushed.",
+    "measurements": "What a network does now.",
+    "sweeps": "A policy tried with many parameters.",
+    "experiments": "The papers' experiments on the twin.",
+    "testers": "External testers, which sign what they measured.",
+    "webhooks": "Events that the service sends to other programs.",
+    "audit log": "Who called what, and how it was answered.",
+    "users": "Users and their roles.",
+    "tokens": "Tokens for programs.",
+    "login": "Sessions of browsers.",
+    "system": "Whether the service works.",
+}
+"""The parts of the interface, as its page lists them."""
 
 
 def document(app: FastAPI) -> dict[str, Any]:
@@ -27,6 +52,7 @@ def document(app: FastAPI) -> dict[str, Any]:
         openapi_version=app.openapi_version,
         description=app.description,
         routes=app.routes,
+        tags=[{"name": name, "description": about} for name, about in TAGS.items()],
     )
     made["servers"] = [{"url": app.state.backend.settings.path_prefix or "/"}]
     components = made.setdefault("components", {})
@@ -34,6 +60,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem.pop("$defs"))
     schemas["Problem"] = problem
+    schemas.update(media.SCHEMAS)
     for unused in ("HTTPValidationError", "ValidationError"):  # FastAPI's own, which no route answers
         schemas.pop(unused, None)
     components["securitySchemes"] = {
@@ -49,6 +76,8 @@ def document(app: FastAPI) -> dict[str, Any]:
     made["webhooks"], bodies = webhook_operations()
     assert not bodies.keys() & schemas.keys(), "two schemas have one name"
     schemas.update(bodies)
+    for name, example in read_yaml(ANSWERS).items():
+        schemas[name]["examples"] = [example]
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
             _complete(operation, needed.get((path, method)), in_path="{" in path)

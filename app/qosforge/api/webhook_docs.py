@@ -43,12 +43,12 @@ class WebhookMessage(BaseModel):
     """
 
     version: Version = Field(examples=[VERSION])
-    timestamp: datetime
+    timestamp: datetime = Field(examples=["2026-03-01T22:07:07Z"])
     service: str | None = Field(examples=["https://qos.example.net"])
 
 
 def _model(event: EventType) -> type[BaseModel]:
-    name = "".join(word.capitalize() for word in event.value.replace("_", ".").split("."))
+    name = "".join(word.capitalize() for word in event.value.removeprefix("webhook.").replace("_", ".").split("."))
     fields: dict[str, Any] = {"type": (Literal[event.value], ...), "data": (DATA[event], ...)}
     return create_model(f"Webhook{name}", __base__=WebhookMessage, __doc__=_TOLD[event], **fields)
 
@@ -69,7 +69,7 @@ def _operation(event: EventType) -> dict[str, Any]:
     schema = {"$ref": _REFERENCE.format(model=MESSAGES[event].__name__)}
     return {
         "tags": ["webhooks"],
-        "operationId": f"told_{event.name.lower()}",
+        "operationId": f"receive_{event.name.lower()}",
         "summary": _TOLD[event],
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": about, "schema": {"type": type_}}

@@ -10,7 +10,7 @@ from rich.text import Text
 from qosforge.cli.output import STYLE
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
-from qosforge.deltaq.objective import Verdict
+from qosforge.deltaq.objective import ObjectiveVerdict
 from qosforge.reports.evidence import deciding, observed, sentences
 from qosforge.reports.table import COLUMNS, comparison_table, format_bound
 from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
@@ -127,7 +127,7 @@ def _print_missing(verdicts: Iterable[ClassVerdict]) -> None:
             print_prose(Text(f"{text}; measure for longer (`seconds`)", style=STYLE["inconclusive"]), hanging=2)
 
 
-def _deciding_beside(number: int, verdict: Verdict) -> int:
+def _deciding_beside(number: int, verdict: ObjectiveVerdict) -> int:
     """The bound beside which an outcome is told: the one that all sides are told by, unless another one made it."""
     return number if verdict.bounds[number].outcome == verdict.outcome else deciding(verdict)
 

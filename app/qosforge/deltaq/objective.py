@@ -162,7 +162,7 @@ class BoundVerdict(BaseModel):
     clock_error: float = 0.0
 
 
-class Verdict(BaseModel):
+class ObjectiveVerdict(BaseModel):
     """What can be said about an objective: ``broken`` if any bound is, else ``inconclusive`` if any is.
 
     ``confidence`` is that of the verdict as a whole; of each limit it is `confidence_at` this ``look`` of

@@ -43,8 +43,8 @@ from qosforge.deltaq.objective import (
     Evidence,
     Kind,
     Objective,
+    ObjectiveVerdict,
     Quantity,
-    Verdict,
     combine,
     quantile_of,
 )
@@ -101,7 +101,7 @@ def judge(
     looks: int = 1,
     clock_error_ps: float = 0.0,
     episode: float | None = None,
-) -> Verdict:
+) -> ObjectiveVerdict:
     """Judge a sample, or ``(sent_ps, delay_ps or -1 when lost)`` of every packet, against ``objective``.
 
     Lost packets exceed every delay bound. Delay variation is a high quantile of delay (99.9 % unless the objective
@@ -134,7 +134,7 @@ def judge(
     shortest = float(seen.delays_ps.min()) if seen.size else 0.0
     judged = _JudgedSample(objective, seen, at, episode)
     bounds = tuple(_within_error(bound, judged, clock_error_ps) for bound in _bounds(objective, shortest))
-    verdict = Verdict(
+    verdict = ObjectiveVerdict(
         outcome=combine([bound.outcome for bound in bounds]),
         confidence=confidence,
         evidence=evidence,
@@ -145,7 +145,7 @@ def judge(
     return judge_together([verdict])[0]
 
 
-def judge_together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+def judge_together(verdicts: Sequence[ObjectiveVerdict]) -> tuple[ObjectiveVerdict, ...]:
     """The same verdicts where they are one family: which bounds are broken, over all of them (Holm).
 
     The error is the least of theirs, of which each spends what its look may; undecided verdicts break nothing.
@@ -166,7 +166,7 @@ def judge_together(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
     return tuple(found)
 
 
-def make_inconclusive(verdict: Verdict, why: str) -> Verdict:
+def make_inconclusive(verdict: ObjectiveVerdict, why: str) -> ObjectiveVerdict:
     """The verdict on a sample that does not stand for what was asked: no bound of it is decided."""
     bounds = tuple(bound.model_copy(update={"outcome": "inconclusive"}) for bound in verdict.bounds)
     return verdict.model_copy(update={"bounds": bounds, "outcome": "inconclusive", "undecided": why})

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from qosforge.deltaq.error_spending import confidence_at
-from qosforge.deltaq.objective import BoundVerdict, Evidence, Verdict
+from qosforge.deltaq.objective import BoundVerdict, Evidence, ObjectiveVerdict
 from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -17,7 +17,7 @@ _OF: dict[Evidence, str] = {
 }
 
 
-def deciding(verdict: Verdict) -> int:
+def deciding(verdict: ObjectiveVerdict) -> int:
     """Position of the bound that decided the verdict: of those with its outcome, the one closest to its limit."""
 
     def used(number: int) -> float:
@@ -77,7 +77,7 @@ def sentence(bound: BoundVerdict, judged: ClassVerdict) -> str:
     return "; ".join(parts)
 
 
-def _limits(bound: BoundVerdict, verdict: Verdict) -> str:
+def _limits(bound: BoundVerdict, verdict: ObjectiveVerdict) -> str:
     limits = interval(bound)
     if not limits:
         return ""

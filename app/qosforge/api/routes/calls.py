@@ -12,16 +12,17 @@ from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.api.access_models import CallPage
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.media import TEXT
 from qosforge.api.middleware.authorization import Needs
 
-router = APIRouter(tags=["calls"])
+router = APIRouter(tags=["audit log"])
 
 _ADMIN = [Depends(Needs(Role.ADMIN))]
 
 After = Annotated[int, Query(ge=0, le=2**63 - 1, description="Number of the last call that is known.")]
 
 
-@router.get("/calls", dependencies=_ADMIN)
+@router.get("/calls", summary="List the audit log", dependencies=_ADMIN)
 def list_calls(
     caller: Caller, backend: TheBackend, after: After = 0, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> CallPage:
@@ -32,14 +33,15 @@ def list_calls(
 
 @router.get(
     "/calls/export",
+    summary="Export the audit log",
     dependencies=_ADMIN,
     response_class=Response,
     responses={
         200: {
             "description": "One call a line; where there may be more, a link `next` (RFC 8288) leads on.",
             "content": {
-                "application/jsonl": {"schema": {"type": "string"}},
-                "text/csv": {"schema": {"type": "string"}},
+                "application/jsonl": TEXT,
+                "text/csv": TEXT,
             },
             "headers": {"Link": {"schema": {"type": "string"}}},
         }

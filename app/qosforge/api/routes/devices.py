@@ -28,13 +28,17 @@ _ADMIN: dict[str, Any] = {"dependencies": [Depends(Needs(Role.ADMIN, everywhere=
 """Of every network: a device may be given the name of any credentials, and learns them."""
 
 
-@router.get("/networks/{network}/devices", responses=responses(404), **_VIEWER)
+@router.get(
+    "/networks/{network}/devices", summary="List the devices of a network", responses=responses(404), **_VIEWER
+)
 def list_devices(backend: TheBackend, network: str) -> DeviceList:
     """The devices of a network."""
     return DeviceList(devices=list(backend.networks.network(network).devices))
 
 
-@router.post("/networks/{network}/devices", status_code=201, responses=responses(404), **_ADMIN)
+@router.post(
+    "/networks/{network}/devices", summary="Add a device", status_code=201, responses=responses(404), **_ADMIN
+)
 def add_device(body: NewDeviceBody, backend: TheBackend, audit: TheAuditEntry, network: str) -> Device:
     """Add a device to the network's ``hosts.yaml``. Nothing is contacted."""
     audit.network, audit.detail = network, {"device": body.name, "hostname": body.hostname}
@@ -43,7 +47,7 @@ def add_device(body: NewDeviceBody, backend: TheBackend, audit: TheAuditEntry, n
     return device_of(backend.networks.network(network), body.name)
 
 
-@router.delete(_DEVICE, status_code=204, responses=responses(404), **_ADMIN)
+@router.delete(_DEVICE, summary="Remove a device", status_code=204, responses=responses(404), **_ADMIN)
 def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, device: str) -> None:
     """Remove a device from the network's ``hosts.yaml``; its links have to be removed first."""
     audit.network = network
@@ -52,7 +56,7 @@ def remove_device(backend: TheBackend, audit: TheAuditEntry, network: str, devic
         editing.remove_device(folder, name)
 
 
-@router.get(_DEVICE, responses=responses(404), **_VIEWER)
+@router.get(_DEVICE, summary="Show a device", responses=responses(404), **_VIEWER)
 def get_device(backend: TheBackend, network: str, device: str) -> Device:
     """A device as the inventory has it."""
     return device_of(backend.networks.network(network), device)
@@ -60,6 +64,7 @@ def get_device(backend: TheBackend, network: str, device: str) -> Device:
 
 @router.get(
     f"{_DEVICE}/plan",
+    summary="Compile a policy for a device",
     response_model=CompilePreview,
     responses={304: {"description": "The plan is still the one of the tag."}, **responses(404)},
     **_VIEWER,
@@ -81,7 +86,9 @@ def device_plan(
     return etag_response(backend.previews.preview(preview_request), if_none_match)
 
 
-@router.get(f"{_DEVICE}/running", responses=responses(404, 502), **_VIEWER)
+@router.get(
+    f"{_DEVICE}/running", summary="Read the QoS configuration of a device", responses=responses(404, 502), **_VIEWER
+)
 def device_running(request: Request, backend: TheBackend, network: str, device: str) -> RunningQos:
     """Read the QoS configuration of a device over SSH, as a plan."""
     net = backend.networks.network(network)
@@ -90,7 +97,9 @@ def device_running(request: Request, backend: TheBackend, network: str, device: 
     return RunningQos.of(running_plan(net, name, text), text)
 
 
-@router.get("/networks/{network}/check", responses=responses(404), **_VIEWER)
+@router.get(
+    "/networks/{network}/check", summary="Check the devices of a network", responses=responses(404), **_VIEWER
+)
 def check_network(request: Request, backend: TheBackend, network: str) -> NetworkCheck:
     """Whether the devices of a network are reached, are what the inventory says, and can be changed.
 
@@ -101,7 +110,7 @@ def check_network(request: Request, backend: TheBackend, network: str) -> Networ
     return NetworkCheck(network=network, devices=list(found))
 
 
-@router.get(f"{_DEVICE}/check", responses=responses(404), **_VIEWER)
+@router.get(f"{_DEVICE}/check", summary="Check a device", responses=responses(404), **_VIEWER)
 def check_device(request: Request, backend: TheBackend, network: str, device: str) -> DeviceCheck:
     """Whether a device is reached, is what the inventory says, and can be changed; it is read over SSH."""
     net = backend.networks.network(network)
@@ -110,7 +119,7 @@ def check_device(request: Request, backend: TheBackend, network: str, device: st
     return found
 
 
-@router.get(f"{_DEVICE}/drift", responses=responses(404, 502), **_VIEWER)
+@router.get(f"{_DEVICE}/drift", summary="Check a device for drift", responses=responses(404, 502), **_VIEWER)
 def device_drift(request: Request, backend: TheBackend, network: str, device: str) -> DriftDocument:
     """Compare a device, read over SSH, with what the last kept run left on it."""
     net = backend.networks.network(network)

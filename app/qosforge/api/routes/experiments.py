@@ -46,7 +46,7 @@ class ExperimentComparison(BaseModel):
     comparisons: list[dict[str, Any]]
 
 
-@router.get("/experiments", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/experiments", summary="List experiments", dependencies=[Depends(Needs(Role.VIEWER))])
 def list_experiments() -> ExperimentList:
     """The experiments, with their papers and numbers of claims."""
     found = [load_experiment(name) for name in experiment_names()]
@@ -58,7 +58,12 @@ def list_experiments() -> ExperimentList:
     )
 
 
-@router.get("/experiments/{name}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+@router.get(
+    "/experiments/{name}",
+    summary="Show an experiment",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    responses=responses(404),
+)
 def get_experiment(name: str) -> dict[str, Any]:
     """An experiment's data: its setup, and the published figures and claims."""
     return _require_known(name).model_dump(mode="json", by_alias=True)
@@ -66,6 +71,7 @@ def get_experiment(name: str) -> dict[str, Any]:
 
 @router.post(
     "/experiments/{name}/compare",
+    summary="Compare an experiment with its paper",
     response_model=ExperimentComparison,
     dependencies=[Depends(Needs(Role.OPERATOR, recorded=False))],
     responses=responses(404),

@@ -31,14 +31,14 @@ _LOGIN_SECONDS = 600  # from the start of a login by a provider to its end
 Answer = Annotated[str | None, Query(max_length=2048, pattern=r"^[ -~]*$")]
 
 
-@router.post("/login", responses=responses(401, 429))
+@router.post("/login", summary="Log in by name and password", responses=responses(401, 429))
 def log_in(body: LoginCredentials, backend: TheBackend, request: Request, response: Response) -> Me:
     """Log in by name and password: sets the session cookie and returns the CSRF token of changing calls."""
     cookie = begin_session(backend, request, response, body.name, body.password.get_secret_value())
     return me_of(backend.access.session(cookie), cookie)
 
 
-@router.post("/logout", status_code=204, responses=responses(401, 403))
+@router.post("/logout", summary="Log out", status_code=204, responses=responses(401, 403))
 def log_out(backend: TheBackend, request: Request, response: Response) -> None:
     """End the web session."""
     end_session(backend, request, response)
@@ -82,6 +82,7 @@ def end_session(backend: Backend, request: Request, response: Response) -> None:
 
 @router.get(
     "/login/oidc",
+    summary="Log in by a provider",
     status_code=303,
     response_class=RedirectResponse,
     responses={303: {"description": "To the provider."}, **responses(404)},
@@ -100,6 +101,7 @@ def begin_login(
 
 @router.get(
     "/login/oidc/callback",
+    summary="Return from a provider's login",
     status_code=303,
     response_class=RedirectResponse,
     responses={303: {"description": "Logged in: to the page that was asked for."}, **responses(401, 404)},

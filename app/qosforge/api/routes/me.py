@@ -31,13 +31,15 @@ def me_of(caller: Principal, cookie: str | None) -> Me:
     return Me(name=caller.name, credential=caller.credential, roles=dict(caller.roles), csrf=csrf)
 
 
-@router.get("/me", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/me", summary="Show who I am", dependencies=[Depends(Needs(Role.VIEWER))])
 def me(caller: Caller, backend: TheBackend, request: Request) -> Me:
     """Who I am, and what I may do."""
     return me_of(caller, request.cookies.get(cookie_name(backend.settings)))
 
 
-@router.put("/me/password", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
+@router.put(
+    "/me/password", summary="Change my password", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))]
+)
 def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, request: Request) -> None:
     """Change my password; all my sessions end. Not by a token: who found one shall not get a way in of its own."""
     _require_session(caller)
@@ -51,7 +53,7 @@ def change_password(body: PasswordChange, caller: Caller, backend: TheBackend, r
     )
 
 
-@router.get("/me/sessions", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/me/sessions", summary="List my sessions", dependencies=[Depends(Needs(Role.VIEWER))])
 def my_sessions(caller: Caller, backend: TheBackend, request: Request) -> list[SessionView]:
     """My open web sessions, the most recently used first; never their secrets."""
     cookie = request.cookies.get(cookie_name(backend.settings))
@@ -60,7 +62,9 @@ def my_sessions(caller: Caller, backend: TheBackend, request: Request) -> list[S
     return [SessionView(**asdict(one), current=one.id == current) for one in found]
 
 
-@router.delete("/me/sessions", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
+@router.delete(
+    "/me/sessions", summary="Log out everywhere", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))]
+)
 def end_my_sessions(caller: Caller, backend: TheBackend) -> None:
     """Log out everywhere: all my web sessions end. Not by a token."""
     _require_session(caller)
@@ -69,6 +73,7 @@ def end_my_sessions(caller: Caller, backend: TheBackend) -> None:
 
 @router.delete(
     "/me/sessions/{session}",
+    summary="End one of my sessions",
     status_code=204,
     dependencies=[Depends(Needs(Role.VIEWER))],
     responses=responses(404),

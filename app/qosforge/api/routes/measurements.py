@@ -32,6 +32,7 @@ class MeasurementRequest(BaseModel):
 
 @router.post(
     "/measurements",
+    summary="Measure a network now",
     response_model=MeasurementDocument,
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses=responses(404, 502),

@@ -24,14 +24,19 @@ from qosforge.inventory import editing
 router = APIRouter(tags=["networks"])
 
 
-@router.get("/networks", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/networks", summary="List networks", dependencies=[Depends(Needs(Role.VIEWER))])
 def list_networks(caller: Caller, backend: TheBackend) -> NetworkList:
     """The networks that the caller sees."""
     seen = caller.networks(backend.networks.names())
     return NetworkList(networks=[NetworkEntry.of(backend.networks.network(name)) for name in seen])
 
 
-@router.post("/networks", status_code=201, dependencies=[Depends(Needs(Role.ADMIN, everywhere=True))])
+@router.post(
+    "/networks",
+    summary="Add a network",
+    status_code=201,
+    dependencies=[Depends(Needs(Role.ADMIN, everywhere=True))],
+)
 def add_network(body: NewNetwork, backend: TheBackend, audit: TheAuditEntry) -> NetworkDetail:
     """Create a network without devices. Nothing is pushed to it until it is made writable."""
     audit.network = body.name
@@ -40,7 +45,12 @@ def add_network(body: NewNetwork, backend: TheBackend, audit: TheAuditEntry) -> 
     return NetworkDetail.of(backend.networks.network(body.name))
 
 
-@router.put("/networks/{network}/writable", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
+@router.put(
+    "/networks/{network}/writable",
+    summary="Allow or forbid changes of a network",
+    dependencies=[Depends(Needs(Role.ADMIN))],
+    responses=responses(404),
+)
 def set_writable(body: Writable, backend: TheBackend, audit: TheAuditEntry, network: str) -> Writable:
     """Set in the network's ``changes.yaml`` whether changes may be pushed to its devices."""
     audit.detail = body.model_dump()
@@ -49,14 +59,24 @@ def set_writable(body: Writable, backend: TheBackend, audit: TheAuditEntry, netw
     return body
 
 
-@router.get("/networks/{network}/drift", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+@router.get(
+    "/networks/{network}/drift",
+    summary="Show a network's drift",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    responses=responses(404),
+)
 def network_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
     """The schedule of a network's drift checks, and the result of the last one."""
     name = backend.networks.network(network).name
     return DriftWatchDocument.model_validate(drift_watch(backend.database, name))
 
 
-@router.put("/networks/{network}/drift", dependencies=[Depends(Needs(Role.ADMIN))], responses=responses(404))
+@router.put(
+    "/networks/{network}/drift",
+    summary="Schedule a network's drift checks",
+    dependencies=[Depends(Needs(Role.ADMIN))],
+    responses=responses(404),
+)
 def watch_network(
     body: DriftInterval, backend: TheBackend, audit: TheAuditEntry, network: str
 ) -> DriftWatchDocument:
@@ -77,6 +97,7 @@ def watch_network(
 
 @router.post(
     "/networks/{network}/drift",
+    summary="Check a network for drift now",
     status_code=202,
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses=responses(404),
@@ -96,7 +117,12 @@ def check_drift(backend: TheBackend, network: str) -> DriftWatchDocument:
     return network_drift(backend, name)
 
 
-@router.get("/networks/{network}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+@router.get(
+    "/networks/{network}",
+    summary="Show a network",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    responses=responses(404),
+)
 def get_network(backend: TheBackend, network: str) -> NetworkDetail:
     """A network: devices, links, end hosts."""
     return NetworkDetail.of(backend.networks.network(network))

@@ -73,7 +73,7 @@ class TakeOver(BaseModel):
     network: NetworkName = Field(examples=["campus"])
 
 
-@router.get("/policies", **_VIEWER)
+@router.get("/policies", summary="List policies", **_VIEWER)
 def list_policies(caller: Caller, backend: TheBackend) -> PolicyList:
     """The newest version of every policy of the caller's networks, and of all networks."""
     return PolicyList(
@@ -83,13 +83,15 @@ def list_policies(caller: Caller, backend: TheBackend) -> PolicyList:
     )
 
 
-@router.get("/policies/{name}", responses=responses(404), **_VIEWER)
+@router.get("/policies/{name}", summary="Show a policy", responses=responses(404), **_VIEWER)
 def get_policy(caller: Caller, backend: TheBackend, name: str) -> PolicyDocument:
     """The newest version of a policy."""
     return PolicyDocument.of(backend.policies.seen_by(caller).get(name), caller)
 
 
-@router.get("/policies/{name}/versions", responses=responses(404), **_VIEWER)
+@router.get(
+    "/policies/{name}/versions", summary="List the versions of a policy", responses=responses(404), **_VIEWER
+)
 def list_policy_versions(caller: Caller, backend: TheBackend, name: str) -> PolicyVersions:
     """The versions of a policy, newest first."""
     return PolicyVersions(
@@ -101,6 +103,7 @@ def list_policy_versions(caller: Caller, backend: TheBackend, name: str) -> Poli
 
 @router.post(
     "/policies/{name}/versions",
+    summary="Store a version of a policy",
     status_code=201,
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses={
@@ -139,7 +142,9 @@ def store_policy(
     return PolicyVersionDocument.of(version, caller)
 
 
-@router.get("/policies/{name}/versions/{number}", responses=responses(404), **_VIEWER)
+@router.get(
+    "/policies/{name}/versions/{number}", summary="Show a version of a policy", responses=responses(404), **_VIEWER
+)
 def get_policy_version(caller: Caller, backend: TheBackend, name: str, number: int) -> PolicyDocument:
     """A version of a policy."""
     return PolicyDocument.of(backend.policies.seen_by(caller).get(name, number), caller)
@@ -147,6 +152,7 @@ def get_policy_version(caller: Caller, backend: TheBackend, name: str, number: i
 
 @router.post(
     "/policies/{name}/versions/{number}/take-over",
+    summary="Take over a version of a policy",
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses=responses(404),
 )
@@ -159,7 +165,9 @@ def take_policy_over(
     return PolicyVersionDocument.of(backend.policies.seen_by(caller).take_over(name, number, body.network), caller)
 
 
-@router.get("/policies/{name}/diff", responses=responses(404), **_VIEWER)
+@router.get(
+    "/policies/{name}/diff", summary="Compare two versions of a policy", responses=responses(404), **_VIEWER
+)
 def diff_policy(
     *, caller: Caller, backend: TheBackend, name: str, before: Number, after: Number = LATEST
 ) -> PolicyDiff:

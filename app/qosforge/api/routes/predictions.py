@@ -39,6 +39,7 @@ class PredictionRequest(BaseModel):
 
 @router.post(
     "/predictions",
+    summary="Predict what a policy does",
     response_model=PredictionDocument,
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses=responses(404, 502),

@@ -57,6 +57,7 @@ class ValidateRequest(CompileRequest):
 
 @router.post(
     "/compile",
+    summary="Preview a policy",
     response_model=CompilePreview,
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},
@@ -71,6 +72,7 @@ def compile_policy(body: CompileRequest, caller: Caller, backend: TheBackend, re
 
 @router.post(
     "/validate",
+    summary="Validate a policy",
     response_model=ValidatePreview,
     dependencies=[Depends(Needs(Role.VIEWER, recorded=False))],
     responses={200: {"headers": _DOCUMENT}, **responses(404, 502)},

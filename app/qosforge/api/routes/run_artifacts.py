@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from qosforge.access.roles import NotAllowed, Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.media import JSON_DOCUMENT, TEXT
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
 from qosforge.api.run_models import (
@@ -54,7 +55,9 @@ _MEDIA_TYPES: dict[Form, str] = {
 }
 
 
-@router.get("/runs/{run_id}/artifacts", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get(
+    "/runs/{run_id}/artifacts", summary="List the artifacts of a run", dependencies=[Depends(Needs(Role.VIEWER))]
+)
 def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
     """Every artifact of a run so far, by name."""
     return ArtifactList(
@@ -64,6 +67,7 @@ def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
 
 @router.get(
     "/runs/{run_id}/artifacts/{artifact}",
+    summary="Download an artifact of a run",
     dependencies=[Depends(Needs(Role.VIEWER))],
     response_class=Response,
     responses={
@@ -71,9 +75,9 @@ def run_artifacts(backend: TheBackend, run_id: str) -> ArtifactList:
             "description": "The bytes as they were stored: their SHA-256 is the id. Where they hold secrets of a"
             " device, callers who are no operators get them masked.",
             "content": {
-                "application/json": {},
-                "application/yaml": {"schema": {"type": "string"}},
-                "text/plain": {"schema": {"type": "string"}},
+                "application/json": JSON_DOCUMENT,
+                "application/yaml": TEXT,
+                "text/plain": TEXT,
             },
         }
     },
@@ -106,6 +110,7 @@ def run_artifact(
 
 @router.get(
     "/runs/{run_id}/report",
+    summary="Show the report of a run",
     dependencies=[Depends(Needs(Role.VIEWER))],
     response_class=Response,
     responses={
@@ -113,10 +118,10 @@ def run_artifact(
             "description": "The report in the form that was asked for.",
             "model": ReportDocument,
             "content": {
-                "text/html": {"schema": {"type": "string"}},
-                "application/xml": {"schema": {"type": "string"}},
-                "application/sarif+json": {"schema": {"type": "object"}},
-                "text/markdown": {"schema": {"type": "string"}},
+                "text/html": TEXT,
+                "application/xml": TEXT,
+                "application/sarif+json": JSON_DOCUMENT,
+                "text/markdown": TEXT,
             },
         }
     },
@@ -139,6 +144,7 @@ def run_report(
 
 @router.get(
     "/runs/{run_id}/report.pdf",
+    summary="Download the report of a run as a PDF",
     dependencies=[Depends(Needs(Role.VIEWER))],
     response_class=Response,
     responses={

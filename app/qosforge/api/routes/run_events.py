@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.media import TEXT
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.run_models import EventPage, RunEvent
 from qosforge.errors import EngineBusy
@@ -135,12 +136,13 @@ async def watch(
 
 @router.get(
     "/runs/{run_id}/events",
+    summary="Follow the events of a run",
     dependencies=[Depends(Needs(Role.VIEWER))],
     response_model=EventPage,
     responses={
         200: {
             "description": "A page; or a stream, where `Accept` asks for `text/event-stream`.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EXAMPLE}},
+            "content": {"text/event-stream": TEXT | {"example": _EXAMPLE}},
         }
     },
 )

@@ -54,6 +54,7 @@ def _signer(
 
 @router.put(
     "/runs/{run_id}/measurements/{side}",
+    summary="Give the measurement of a run",
     responses=responses(401, 403, 409),
     openapi_extra={"x-signed": True},
 )

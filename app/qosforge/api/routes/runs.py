@@ -37,6 +37,7 @@ _LOCATION = {"Location": {"description": "Path of the run.", "schema": {"type": 
 
 @router.post(
     "/runs",
+    summary="Start a run",
     status_code=201,
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses={
@@ -73,7 +74,7 @@ def start_run(
     return _told(backend, run)
 
 
-@router.get("/runs", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/runs", summary="List runs", dependencies=[Depends(Needs(Role.VIEWER))])
 def list_runs(
     *,
     caller: Caller,
@@ -110,7 +111,7 @@ def list_runs(
     return RunPage(runs=summaries_of(store, page), next=next_page(request, page[-1].id) if more else None)
 
 
-@router.get("/runs/{run_id}", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/runs/{run_id}", summary="Show a run", dependencies=[Depends(Needs(Role.VIEWER))])
 def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     """A run, how far it came, and what it found and measured."""
     run_requests = backend.run_requests
@@ -122,7 +123,12 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     )
 
 
-@router.post("/runs/{run_id}/approve", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
+@router.post(
+    "/runs/{run_id}/approve",
+    summary="Approve a run",
+    dependencies=[Depends(Needs(Role.APPROVER))],
+    responses=responses(409),
+)
 def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Approve the candidate of a run; the approval does not count for another list of changes.
 
@@ -132,14 +138,23 @@ def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str
     return _told(backend, backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
 
 
-@router.post("/runs/{run_id}/reject", dependencies=[Depends(Needs(Role.APPROVER))], responses=responses(409))
+@router.post(
+    "/runs/{run_id}/reject",
+    summary="Reject a run",
+    dependencies=[Depends(Needs(Role.APPROVER))],
+    responses=responses(409),
+)
 def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Reject what a waiting run would do: it ends, cancelled."""
     return _told(backend, backend.run_requests.reject(run_id, caller.name, body.comment))
 
 
 @router.post(
-    "/runs/{run_id}/cancel", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+    "/runs/{run_id}/cancel",
+    summary="Cancel a run",
+    status_code=202,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(409),
 )
 def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Cancel a run: a waiting one at once, a running one at its next step; what it changed is rolled back."""
@@ -147,7 +162,11 @@ def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
 
 @router.post(
-    "/runs/{run_id}/pause", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+    "/runs/{run_id}/pause",
+    summary="Pause a run",
+    status_code=202,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(409),
 )
 def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Pause a rollout before its next wave; the changes made so far stay, unconfirmed.
@@ -158,7 +177,11 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
 
 @router.post(
-    "/runs/{run_id}/resume", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+    "/runs/{run_id}/resume",
+    summary="Resume a run",
+    status_code=202,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(409),
 )
 def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Resume a paused rollout with its next wave."""
@@ -166,7 +189,11 @@ def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
 
 @router.post(
-    "/runs/{run_id}/retry", status_code=202, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(409)
+    "/runs/{run_id}/retry",
+    summary="Retry a run",
+    status_code=202,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(409),
 )
 def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Retry a run that failed or was cut short, from its beginning or from a later step.
@@ -178,6 +205,7 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
 
 @router.post(
     "/runs/{run_id}/rollback",
+    summary="Roll back a run",
     status_code=201,
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses={201: {"description": "The run that rolls it back.", "headers": _LOCATION}, **responses(409)},

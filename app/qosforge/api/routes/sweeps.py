@@ -22,6 +22,7 @@ _LOCATION = {"Location": {"description": "Path of the sweep.", "schema": {"type"
 
 @router.post(
     "/sweeps",
+    summary="Start a sweep",
     status_code=201,
     dependencies=[Depends(Needs(Role.OPERATOR))],
     responses={201: {"description": "A new sweep.", "headers": _LOCATION}, **responses(404)},
@@ -44,7 +45,7 @@ def start_sweep(
     return sweep
 
 
-@router.get("/sweeps", dependencies=[Depends(Needs(Role.VIEWER))])
+@router.get("/sweeps", summary="List sweeps", dependencies=[Depends(Needs(Role.VIEWER))])
 def list_sweeps(
     *,
     caller: Caller,
@@ -58,7 +59,12 @@ def list_sweeps(
     return SweepList(sweeps=list(found))
 
 
-@router.get("/sweeps/{sweep_id}", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+@router.get(
+    "/sweeps/{sweep_id}",
+    summary="Show a sweep",
+    dependencies=[Depends(Needs(Role.VIEWER))],
+    responses=responses(404),
+)
 def get_sweep(caller: Caller, backend: TheBackend, sweep_id: str) -> SweepDetail:
     """A sweep with all its points and their results so far."""
     sweeps = _sweeps(backend)
@@ -67,6 +73,7 @@ def get_sweep(caller: Caller, backend: TheBackend, sweep_id: str) -> SweepDetail
 
 @router.get(
     "/sweeps/{sweep_id}/points/{number}",
+    summary="Show a point of a sweep",
     response_model=PointResult,
     dependencies=[Depends(Needs(Role.VIEWER))],
     responses=responses(404),

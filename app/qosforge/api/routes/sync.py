@@ -19,7 +19,12 @@ _ADMIN = [Depends(Needs(Role.ADMIN, everywhere=True))]
 """Of every network, as for a device that is added: what a source tells has addresses, which learn credentials."""
 
 
-@router.get("/networks/{network}/sync", dependencies=_ADMIN, responses=responses(404, 502))
+@router.get(
+    "/networks/{network}/sync",
+    summary="Compare a network with its source",
+    dependencies=_ADMIN,
+    responses=responses(404, 502),
+)
 def network_sync(
     caller: Caller,
     backend: TheBackend,
@@ -37,7 +42,12 @@ def network_sync(
     return SyncDifference.of(network, source, preview)
 
 
-@router.post("/networks/{network}/sync", dependencies=_ADMIN, responses=responses(404, 409, 502))
+@router.post(
+    "/networks/{network}/sync",
+    summary="Sync a network with its source",
+    dependencies=_ADMIN,
+    responses=responses(404, 409, 502),
+)
 def sync_network(
     body: SyncRequest, caller: Caller, backend: TheBackend, audit: TheAuditEntry, network: str
 ) -> SyncResult:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.media import TEXT
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.readiness import ReadinessCheck
 from qosforge.database.revisions import current_revision, known_revisions
@@ -44,13 +45,17 @@ class Version(BaseModel):
     python: str
 
 
-@router.get("/health")
+@router.get("/health", summary="Check that the service answers")
 async def health() -> Health:
     """Whether the process is alive; nothing else is checked."""
     return Health()
 
 
-@router.get("/ready", responses={503: {"model": Readiness, "description": "Not ready"}})
+@router.get(
+    "/ready",
+    summary="Check that the service can work",
+    responses={503: {"model": Readiness, "description": "Not ready"}},
+)
 def ready(backend: TheBackend, response: Response) -> Readiness:
     """Whether the database answers with the tables of this release, a run could be written now, and some process
     carries out runs. It answers within a second, also where the database does not.
@@ -63,7 +68,7 @@ def ready(backend: TheBackend, response: Response) -> Readiness:
     return Readiness(ready=good, checks=found)
 
 
-@router.get("/version")
+@router.get("/version", summary="Show the version")
 def version(backend: TheBackend) -> Version:
     """The versions of this service."""
     with backend.database.read() as connection:
@@ -79,9 +84,10 @@ def version(backend: TheBackend) -> Version:
 
 @router.get(
     "/metrics",
+    summary="Show metrics for Prometheus",
     dependencies=[Depends(Needs(Role.VIEWER))],
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "Prometheus' text"}},
+    responses={200: {"content": {"text/plain": TEXT}, "description": "Prometheus' text"}},
 )
 def metrics(backend: TheBackend, caller: Caller) -> Response:
     """Requests, runs, stages, the queue, executors and computations in Prometheus' text format. Names of users or

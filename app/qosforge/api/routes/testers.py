@@ -16,13 +16,19 @@ router = APIRouter(tags=["testers"])
 _ADMIN = [Depends(Needs(Role.ADMIN))]
 
 
-@router.get("/testers", dependencies=_ADMIN)
+@router.get("/testers", summary="List external testers", dependencies=_ADMIN)
 def list_testers(caller: Caller, backend: TheBackend) -> list[TesterView]:
     """Every tester that measures on a network of the caller's, by name."""
     return [TesterView.model_validate(tester) for tester in testers(backend.database) if _concerns(caller, tester)]
 
 
-@router.post("/testers", status_code=201, dependencies=_ADMIN, responses=responses(409))
+@router.post(
+    "/testers",
+    summary="Register an external tester",
+    status_code=201,
+    dependencies=_ADMIN,
+    responses=responses(409),
+)
 def register_tester(body: NewTester, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> TesterView:
     """Register a tester by its public key. Its name stays taken for good."""
     audit.resource, audit.detail = f"testers/{body.name}", body.model_dump(include={"public_key", "networks"})
@@ -36,7 +42,7 @@ def register_tester(body: NewTester, caller: Caller, backend: TheBackend, audit:
     )
 
 
-@router.delete("/testers/{name}", status_code=204, dependencies=_ADMIN)
+@router.delete("/testers/{name}", summary="Revoke an external tester", status_code=204, dependencies=_ADMIN)
 def revoke_one_tester(caller: Caller, backend: TheBackend, name: str) -> None:
     """Revoke a tester: its measurements are no longer accepted."""
     with backend.database.read() as connection:

@@ -18,7 +18,7 @@ from qosforge.api.problems import responses
 router = APIRouter(tags=["tokens"])
 
 
-@router.get("/tokens", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
+@router.get("/tokens", summary="List tokens", dependencies=[Depends(Needs(Role.VIEWER))], responses=responses(404))
 def list_tokens(
     caller: Caller,
     backend: TheBackend,
@@ -35,7 +35,13 @@ def list_tokens(
     return [TokenView.model_validate(token) for token in tokens(backend.database, owner)]
 
 
-@router.post("/tokens", status_code=201, dependencies=[Depends(Needs(Role.OPERATOR))], responses=responses(404))
+@router.post(
+    "/tokens",
+    summary="Create a token",
+    status_code=201,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(404),
+)
 def make_token(body: NewToken, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> CreatedToken:
     """Create a token and show it once. It may do no more than its creator, and ends with the creating token."""
     if body.user not in (None, caller.name):
@@ -56,7 +62,9 @@ def make_token(body: NewToken, caller: Caller, backend: TheBackend, audit: TheAu
     return CreatedToken.model_validate({**TokenView.model_validate(made).model_dump(), "token": text})
 
 
-@router.delete("/tokens/{token_id}", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))])
+@router.delete(
+    "/tokens/{token_id}", summary="Revoke a token", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))]
+)
 def revoke_one_token(caller: Caller, backend: TheBackend, token_id: str) -> None:
     """Revoke a token and those it created. A token may revoke only itself and those it created."""
     with backend.database.read() as connection:

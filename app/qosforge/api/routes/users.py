@@ -21,13 +21,13 @@ _SOME = [Depends(Needs(Role.ADMIN))]
 _EVERYWHERE = [Depends(Needs(Role.ADMIN, everywhere=True))]
 
 
-@router.get("/users", dependencies=_SOME)
+@router.get("/users", summary="List users", dependencies=_SOME)
 def list_users(caller: Caller, backend: TheBackend) -> list[UserView]:
     """Every user, by name."""
     return [_view(caller, user) for user in users(backend.database)]
 
 
-@router.post("/users", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
+@router.post("/users", summary="Create a user", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
 def make_user(body: NewUser, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> UserView:
     """Create a user, without role, password or token."""
     audit.resource, audit.detail = f"users/{body.name}", body.model_dump(include={"identity"})
@@ -36,27 +36,27 @@ def make_user(body: NewUser, caller: Caller, backend: TheBackend, audit: TheAudi
     return _find(caller, backend, body.name)
 
 
-@router.get("/users/{name}", dependencies=_SOME)
+@router.get("/users/{name}", summary="Show a user", dependencies=_SOME)
 def show_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
     """One user."""
     return _find(caller, backend, name)
 
 
-@router.post("/users/{name}/disable", dependencies=_EVERYWHERE, responses=responses(409))
+@router.post("/users/{name}/disable", summary="Disable a user", dependencies=_EVERYWHERE, responses=responses(409))
 def disable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
     """Disable a user: all tokens are revoked and all sessions end. Never the last admin."""
     backend.database.transact(lambda connection: disable(connection, name, backend.access.now()))
     return _find(caller, backend, name)
 
 
-@router.post("/users/{name}/enable", dependencies=_EVERYWHERE)
+@router.post("/users/{name}/enable", summary="Enable a user", dependencies=_EVERYWHERE)
 def enable_user(caller: Caller, backend: TheBackend, name: str) -> UserView:
     """Enable a disabled user, with the earlier roles and without tokens."""
     backend.database.transact(lambda connection: enable(connection, name))
     return _find(caller, backend, name)
 
 
-@router.put("/users/{name}/password", status_code=204, dependencies=_EVERYWHERE)
+@router.put("/users/{name}/password", summary="Set a user's password", status_code=204, dependencies=_EVERYWHERE)
 def set_users_password(body: PasswordSetting, backend: TheBackend, name: str) -> None:
     """Set or remove a user's password; all sessions of the user end."""
     with backend.database.read() as connection:
@@ -67,13 +67,18 @@ def set_users_password(body: PasswordSetting, backend: TheBackend, name: str) ->
     )
 
 
-@router.get("/users/{name}/grants", dependencies=_SOME)
+@router.get("/users/{name}/grants", summary="List a user's roles", dependencies=_SOME)
 def users_grants(caller: Caller, backend: TheBackend, name: str) -> dict[str, Role]:
     """A user's roles by network, of those networks that the caller manages."""
     return _find(caller, backend, name).roles
 
 
-@router.put("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
+@router.put(
+    "/users/{name}/grants/{network}",
+    summary="Grant a role on a network",
+    dependencies=_SOME,
+    responses=responses(409),
+)
 def grant_role(
     *, body: Grant, caller: Caller, backend: TheBackend, audit: TheAuditEntry, name: str, network: NetworkOrAll
 ) -> UserView:
@@ -83,7 +88,12 @@ def grant_role(
     return _find(caller, backend, name)
 
 
-@router.delete("/users/{name}/grants/{network}", dependencies=_SOME, responses=responses(409))
+@router.delete(
+    "/users/{name}/grants/{network}",
+    summary="Revoke a role on a network",
+    dependencies=_SOME,
+    responses=responses(409),
+)
 def revoke_role(caller: Caller, backend: TheBackend, name: str, network: NetworkOrAll) -> UserView:
     """Revoke a user's role on a network."""
     backend.database.transact(lambda connection: revoke(connection, name, network))

@@ -37,14 +37,16 @@ T = TypeVar("T")
 _EVERYWHERE = [Depends(Needs(Role.ADMIN, everywhere=True))]
 
 
-@router.get("/webhooks", dependencies=_EVERYWHERE)
+@router.get("/webhooks", summary="List webhooks", dependencies=_EVERYWHERE)
 def list_webhooks(backend: TheBackend) -> list[WebhookView]:
     """Every webhook, by name."""
     with backend.database.read() as connection:
         return [WebhookView.model_validate(webhook) for webhook in webhooks(connection)]
 
 
-@router.post("/webhooks", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
+@router.post(
+    "/webhooks", summary="Create a webhook", status_code=201, dependencies=_EVERYWHERE, responses=responses(409)
+)
 def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) -> CreatedWebhook:
     """Create a webhook and show its secret once."""
     spec = _spec(body, audit)
@@ -55,14 +57,14 @@ def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) ->
     return _with_secret(*made)
 
 
-@router.get("/webhooks/{name}", dependencies=_EVERYWHERE)
+@router.get("/webhooks/{name}", summary="Show a webhook", dependencies=_EVERYWHERE)
 def show_webhook(backend: TheBackend, name: str) -> WebhookView:
     """One webhook."""
     with backend.database.read() as connection:
         return WebhookView.model_validate(find_webhook(connection, name))
 
 
-@router.put("/webhooks/{name}", dependencies=_EVERYWHERE)
+@router.put("/webhooks/{name}", summary="Change a webhook", dependencies=_EVERYWHERE)
 def change_one_webhook(body: WebhookChange, backend: TheBackend, audit: TheAuditEntry, name: str) -> WebhookView:
     """Change the URL and the filters of a webhook. Waiting deliveries go to the new URL."""
     spec = _spec(body, audit)
@@ -70,25 +72,25 @@ def change_one_webhook(body: WebhookChange, backend: TheBackend, audit: TheAudit
     return WebhookView.model_validate(changed)
 
 
-@router.delete("/webhooks/{name}", status_code=204, dependencies=_EVERYWHERE)
+@router.delete("/webhooks/{name}", summary="Remove a webhook", status_code=204, dependencies=_EVERYWHERE)
 def remove_one_webhook(backend: TheBackend, name: str) -> None:
     """Remove a webhook with its log; waiting deliveries are dropped."""
     _transact(backend, lambda connection: remove_webhook(connection, name))
 
 
-@router.post("/webhooks/{name}/enable", dependencies=_EVERYWHERE)
+@router.post("/webhooks/{name}/enable", summary="Enable a webhook", dependencies=_EVERYWHERE)
 def enable_webhook(backend: TheBackend, name: str) -> WebhookView:
     """Enable a webhook; waiting deliveries are sent, too."""
     return WebhookView.model_validate(_transact(backend, lambda connection: set_enabled(connection, name, True)))
 
 
-@router.post("/webhooks/{name}/disable", dependencies=_EVERYWHERE)
+@router.post("/webhooks/{name}/disable", summary="Disable a webhook", dependencies=_EVERYWHERE)
 def disable_webhook(backend: TheBackend, name: str) -> WebhookView:
     """Disable a webhook: new events are not queued, waiting deliveries stay."""
     return WebhookView.model_validate(_transact(backend, lambda connection: set_enabled(connection, name, False)))
 
 
-@router.post("/webhooks/{name}/secret", dependencies=_EVERYWHERE)
+@router.post("/webhooks/{name}/secret", summary="Renew a webhook's secret", dependencies=_EVERYWHERE)
 def renew_webhook_secret(backend: TheBackend, name: str) -> CreatedWebhook:
     """Renew the secret of a webhook and show it once. For a day deliveries are signed with the old one, too."""
     key = load_key(backend.settings)
@@ -97,7 +99,13 @@ def renew_webhook_secret(backend: TheBackend, name: str) -> CreatedWebhook:
     return _with_secret(*renewed)
 
 
-@router.post("/webhooks/{name}/test", status_code=202, dependencies=_EVERYWHERE, responses=responses(409))
+@router.post(
+    "/webhooks/{name}/test",
+    summary="Send a test event to a webhook",
+    status_code=202,
+    dependencies=_EVERYWHERE,
+    responses=responses(409),
+)
 def try_webhook(caller: Caller, backend: TheBackend, name: str) -> DeliveryView:
     """Send a webhook an event of type ``webhook.test``; the result is in the log of its deliveries."""
     return _delivery(
@@ -105,7 +113,7 @@ def try_webhook(caller: Caller, backend: TheBackend, name: str) -> DeliveryView:
     )
 
 
-@router.get("/webhooks/{name}/deliveries", dependencies=_EVERYWHERE)
+@router.get("/webhooks/{name}/deliveries", summary="List a webhook's deliveries", dependencies=_EVERYWHERE)
 def webhook_deliveries(
     backend: TheBackend,
     name: str,
@@ -119,6 +127,7 @@ def webhook_deliveries(
 
 @router.post(
     "/webhooks/{name}/deliveries/{delivery}/redeliver",
+    summary="Send a delivery again",
     status_code=202,
     dependencies=_EVERYWHERE,
     responses=responses(409),

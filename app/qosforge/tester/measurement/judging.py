@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
-from qosforge.deltaq.objective import Objective, Outcome, Verdict, combine
+from qosforge.deltaq.objective import Objective, ObjectiveVerdict, Outcome, combine
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, judge_together, make_inconclusive
 from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
@@ -35,7 +35,7 @@ class ClassVerdict(BaseModel):
     traffic_class: str
     path: str | None = None
     objective: Objective
-    verdict: Verdict
+    verdict: ObjectiveVerdict
     seconds: float | None = None
     warm_up_seconds: float | None = None
 
