@@ -1,0 +1,108 @@
+"""Clients that generators of others make of the interface's document: without a warning, and each does a run."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import NETWORK, POLICY, Instance
+from .generated import generate_clientele, generate_openapi_python_client
+
+OPERATIONS = {
+    "get_run",
+    "get_device",
+    "predict_policy",
+    "measure_now",
+    "run_report",
+    "run_report_pdf",
+    "compile_policy",
+    "store_policy",
+}
+"""Some that generators dropped, or would first drop."""
+
+
+def policy(kbps: int) -> str:
+    """A policy of its own for each test: each run changes something, whatever the devices hold."""
+    text = POLICY.read_text()
+    assert "100 kb/s" in text
+    return text.replace("100 kb/s", f"{kbps} kb/s")
+
+
+def wait(get: Any, *statuses: str) -> Any:
+    """The run, once its status is one of these."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        run = get()
+        if run.status.value in statuses:
+            return run
+        assert run.status.value in ("pending", "running"), run
+        time.sleep(0.2)
+    raise AssertionError(f"it is still {run.status}")
+
+
+@pytest.fixture
+def document(instance: Instance) -> Any:
+    with instance.connect("viewer") as connection:
+        return connection.get("/openapi.json")
+
+
+def test_openapi_python_client(
+    instance: Instance, document: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "arning" not in generate_openapi_python_client(document, tmp_path / "made_by_opc")
+    made = {path.stem for path in (tmp_path / "made_by_opc" / "api").rglob("*.py")}
+    assert made >= OPERATIONS
+    monkeypatch.syspath_prepend(str(tmp_path))
+    client = importlib.import_module("made_by_opc")
+    models = importlib.import_module("made_by_opc.models")
+    runs = {
+        name: importlib.import_module(f"made_by_opc.api.runs.{name}")
+        for name in ("start_run", "get_run", "approve_run")
+    }
+    with (
+        client.AuthenticatedClient(instance.url, token=instance.tokens["operator"]) as operator,
+        client.AuthenticatedClient(instance.url, token=instance.tokens["approver"]) as approver,
+    ):
+        body = models.RunRequest(network=NETWORK, policy=models.InlinePolicy(text=policy(90)), measure=False)
+        started = runs["start_run"].sync(client=operator, body=body, idempotency_key="made-by-opc")
+        assert isinstance(started, models.RunSummary), started
+        waiting = wait(lambda: runs["get_run"].sync(started.id, client=operator), "needs_approval")
+        approval = models.Approval(candidate=waiting.candidate)
+        runs["approve_run"].sync(started.id, client=approver, body=approval)
+        kept = wait(lambda: runs["get_run"].sync(started.id, client=operator), "kept")
+        assert {device.name for device in kept.devices} == {"router1", "router3"}
+        missing = runs["get_run"].sync("01a00000-0000-7000-8000-000000000000", client=operator)
+        assert isinstance(missing, models.Problem)
+        assert missing.status == 404
+
+
+def test_clientele(instance: Instance, document: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "arning" not in generate_clientele(document, tmp_path / "made_by_clientele")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = importlib.import_module("made_by_clientele.client")
+    schemas = importlib.import_module("made_by_clientele.schemas")
+    config = importlib.import_module("made_by_clientele.config")
+    assert all(callable(getattr(made, name)) for name in OPERATIONS)
+
+    def become(role: str) -> None:
+        made.client.close()
+        headers = {"Authorization": f"Bearer {instance.tokens[role]}"}
+        made.client.configure(config=config.Config(base_url=instance.url, headers=headers, timeout=60))
+
+    become("operator")
+    body = schemas.RunRequest(network=NETWORK, policy=schemas.InlinePolicy(text=policy(80)), measure=False)
+    started = made.start_run(data=body)
+    assert isinstance(started, schemas.RunSummary), started
+    waiting = wait(lambda: made.get_run(run_id=started.id), "needs_approval")
+    become("approver")
+    made.approve_run(run_id=started.id, data=schemas.Approval(candidate=waiting.candidate))
+    kept = wait(lambda: made.get_run(run_id=started.id), "kept")
+    assert {device.name for device in kept.devices} == {"router1", "router3"}
+    missing = made.get_run(run_id="01a00000-0000-7000-8000-000000000000")
+    assert isinstance(missing, schemas.Problem)
+    assert missing.status == 404
+    made.client.close()
