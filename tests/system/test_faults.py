@@ -23,6 +23,9 @@ from .site import Check, Seen, Site
 
 SECONDS = {"layer-3": 60, "branches": 180, "layer-2": 5}
 """Long enough for a broken objective to be called broken."""
+SLOWLY_FILLING = 96
+"""Where a queue fills for seconds: the first look tells then what that of shorter measurements does not, which are made
+longer twice until the third one tells it."""
 CONFERENCE: Check = ("vigo1", "vigo2", "voice-video")
 BACK: Check = ("vigo2", "vigo1", "voice-video")
 BRANCH_256: Check = ("phone256", "vigo1", "voice-video")
@@ -48,10 +51,13 @@ class Typed:
     scenario: str
     check: Check
     told: str
+    seconds: int
 
 
-def _typed(what: str, box: str, scenario: str, check: Check, told: str, *lines: str) -> Typed:
-    return Typed(what, box, lines, scenario, check, told)
+def _typed(
+    what: str, box: str, scenario: str, check: Check, told: str, *lines: str, seconds: int | None = None
+) -> Typed:
+    return Typed(what, box, lines, scenario, check, told, seconds or SECONDS[scenario])
 
 
 OUT, IN = "policy-map QOSFORGE-OUT", "policy-map QOSFORGE-IN"
@@ -133,11 +139,12 @@ TYPED = [
     _typed("strict priority missing", "e300", "layer-2", TO_E300, "figure", "no strict-priority unicast"),
     _typed("shares swapped", "e300", "layer-2", WEB_TO["e300"], "broken",
            "qos-policy-output web-and-file", "bandwidth-percentage 12",
-           "qos-policy-output default", "bandwidth-percentage 28"),
+           "qos-policy-output default", "bandwidth-percentage 28", seconds=SLOWLY_FILLING),
     _typed("class sent to no queue", "e300", "layer-2", TO_ERS, "broken",
            "policy-map-input QOSFORGE-IN", "no service-queue 4"),
     _typed("queues swapped", "e300", "layer-2", WEB_TO["e300"], "broken", "policy-map-output QOSFORGE-OUT",
-           "service-queue 0 qos-policy web-and-file", "service-queue 2 qos-policy default"),
+           "service-queue 0 qos-policy web-and-file", "service-queue 2 qos-policy default",
+           seconds=SLOWLY_FILLING),
     _typed("trust missing", "e300", "layer-2", TO_E300, "broken",
            "policy-map-input QOSFORGE-TRUST", "no service-queue 4"),
     # The box writes the queue's number over the first three bits of every mark that it sets: CS4, for CS1 asked.
@@ -182,7 +189,7 @@ def test_what_is_typed_afterwards_is_told(site: Site, good: Mapping[str, Measure
     before = site.seen(good[fault.scenario], fault.check)
     with site.changed(fault.box, fault.lines) as plan:
         assert site.find_plan_differences(fault.box, plan)
-        measured = site.measure({**site.plans, fault.box: plan}, fault.scenario, SECONDS[fault.scenario])
+        measured = site.measure({**site.plans, fault.box: plan}, fault.scenario, fault.seconds)
         assert told(before, site.seen(measured, fault.check)) == fault.told
     assert site.find_plan_differences(fault.box, site.read_plan(fault.box)) == ()
 
