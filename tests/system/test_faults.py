@@ -24,8 +24,8 @@ from .site import Check, Seen, Site
 SECONDS = {"layer-3": 60, "branches": 180, "layer-2": 5}
 """Long enough for a broken objective to be called broken."""
 SLOWLY_FILLING = 96
-"""Where a queue fills for seconds: the first look tells then what that of shorter measurements does not, which are made
-longer twice until the third one tells it."""
+"""Where a queue fills for seconds: the first look tells then what that of a shorter measurement does not, which is
+made longer twice until its third one does."""
 CONFERENCE: Check = ("vigo1", "vigo2", "voice-video")
 BACK: Check = ("vigo2", "vigo1", "voice-video")
 BRANCH_256: Check = ("phone256", "vigo1", "voice-video")
