@@ -239,6 +239,22 @@ def test_a_mark_of_a_cos_alone_may_be_a_wish(form: Form) -> None:
     assert choice in form.do()["form"]
 
 
+@pytest.mark.parametrize(
+    ("mark", "told"),
+    [
+        ("{dscp: ef, cos: 5}", "ef, CoS 5"),
+        ("{precedence: 5}", "precedence 5"),
+        ("{qos_group: 3}", "QoS group 3"),
+        ("{}", "no mark"),
+    ],
+)
+def test_a_folded_class_tells_its_mark(form: Form, mark: str, told: str) -> None:
+    form.text = SMALL.replace("{dscp: ef}]}", f"{{dscp: ef}}]}}\n    mark: {mark}")
+    line = re.search(r'Mark: </span>(.*?)</span> <span class="objective">', form.do()["form"], re.DOTALL)
+    assert line
+    assert line[1].strip() == told
+
+
 def test_markup_in_a_policy_is_shown_as_text(form: Form) -> None:
     form.text = SMALL.replace("name: voice ", "name: '<img src=x onerror=alert(1)>' ").replace(
         "intent: small", "intent: small\ndescription: '\"><script>alert(1)</script>'"

@@ -85,6 +85,11 @@ def test_a_drawing_says_in_words_what_each_class_gets(client: TestClient, person
         assert float(ends[-1][0]) + float(ends[-1][1]) == pytest.approx(100, abs=0.5), name
 
 
+def test_a_class_that_is_marked_by_a_precedence_says_so(client: TestClient, persons: Persons) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    assert "precedence 7" in client.get("/policies/infn-fnal-pq").text
+
+
 def test_a_policy_that_cannot_be_read_is_told_as_such(
     client: TestClient, persons: Persons, backend: Backend, gold: None
 ) -> None:

@@ -118,9 +118,11 @@ def _shares(intent: Intent) -> Iterator[ClassShare]:
 
 
 def _marks(entry: TrafficClass) -> str:
-    """The DSCP that the class carries behind the edge; without one, those that it is recognised by."""
+    """The DSCP or precedence that the class carries behind the edge; without one, the DSCPs it is recognised by."""
     if entry.mark is not None and entry.mark.dscp is not None:
         return dscp_name(entry.mark.dscp)
+    if entry.mark is not None and entry.mark.precedence is not None:
+        return f"precedence {entry.mark.precedence}"
     terms = (*entry.match.any, *entry.match.all) if entry.match else ()
     return ", ".join(dict.fromkeys(dscp_name(code) for term in terms for code in term.dscp))
 
