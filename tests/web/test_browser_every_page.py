@@ -12,9 +12,12 @@ from qosforge.api.backend import open_backend
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.api.served import serving
+from tests.parts import need
 from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
+from tests.web.firefox import FirefoxKeyboard, firefox
 from tests.web.furnished import ADMIN, DOWNLOADS, FRAGMENTS, NOT_THERE_YET, SAMPLES, furnish, page_routes
+from tests.web.keys import log_in
 
 PAGES = sorted(set(SAMPLES) - FRAGMENTS - DOWNLOADS - NOT_THERE_YET)
 
@@ -68,3 +71,20 @@ def test_every_page_is_sound(
     assert not wrong, "\n".join(wrong)
     assert all(title.endswith(" – qosforge") and len(title) > len(" – qosforge") for title in titles.values())
     assert len(set(titles.values())) == len(titles), titles
+
+
+def test_every_page_is_as_sound_in_firefox(site: Site, tmp_path: Path, places: dict[str, str]) -> None:
+    need("firefox")
+    wrong = []
+    with firefox(tmp_path) as running:
+        root = FirefoxKeyboard(running, site.url, PHONE)
+        log_in(root, ADMIN)
+        for path in PAGES:
+            root.open(SAMPLES[path].format(**places))
+            if complaints := root.complaints():
+                wrong.append(f"{path}: {complaints}")
+            complaints.clear()
+            wider = root.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            if wider > 0:
+                wrong.append(f"{path}: {wider} px wider than the screen")
+    assert not wrong, "\n".join(wrong)
