@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from qosforge.plots import Panel, Series, series_plot
+from qosforge.plots import Bound, Panel, Published, Series, series_plot
 
 LINE = Series("switch.q3", ((100.0, 12.0), (600.0, 4000.0)))
 MODEL = Series("switch.q3, expected", ((100.0, 12.0), (600.0, 4100.0)), dashed=True)
@@ -57,3 +57,27 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 def test_without_a_point_there_is_no_plot(panels: list[Panel]) -> None:
     with pytest.raises(ValueError, match="at least one"):
         series_plot(panels, title="A study")
+
+
+def test_what_was_published_is_drawn_beside_and_told() -> None:
+    bars = (Series("a", (("before", 1.0), ("after", 2.0))), Series("b", (("after", 4.0),)))
+    published = (
+        Published("b", 4.5, group="after"),
+        Published("a", 2.5, Bound.AT_MOST, group="after"),
+        Published("a", 1.5, Bound.AT_MOST, group="before"),
+    )
+    text = series_plot([Panel("Delay", "", "delay (µs)", bars, published=published)], title="A study")
+    assert "b, published: 4.5 at after; a, published, at most: 2.5 at after" in text
+    assert re.findall(r">(published[^<]*)</text>", text) == ["published", "published, at most"]
+
+
+def test_what_was_published_for_a_whole_line_goes_along_it() -> None:
+    text = series_plot(
+        [
+            Panel(
+                "Delay", "load", "delay (µs)", (LINE,), published=(Published("switch.q3", 3000.0, Bound.AT_LEAST),)
+            )
+        ],
+        title="A study",
+    )
+    assert "switch.q3, published, at least: 3000." in text

@@ -7,7 +7,7 @@ import pytest
 from qosforge.errors import InputError
 from qosforge.experiments.figures import combined_figure
 
-from .sample_rows import experiment, point, row, session
+from .sample_rows import claim, experiment, point, row, session
 
 PLOT = {"title": "Delay", "metric": "delay_mean_us", "subjects": ["device"], "scenario": "s"}
 
@@ -28,3 +28,18 @@ def test_long_delays_are_in_milliseconds(longest: float, says: str) -> None:
 def test_no_plot_is_refused() -> None:
     with pytest.raises(InputError, match="made has no plot"):
         combined_figure(session(experiment(), {}).outcome("made"))
+
+
+def test_what_the_paper_gives_stands_beside_what_was_obtained() -> None:
+    given = [
+        claim(metric="delay_mean_us", value=25.0),
+        claim(metric="delay_mean_us", type="below", value=90.0),
+        claim(metric="delay_mean_us", value=70.0, scenario="t"),
+        claim(value=80.0),
+    ]
+    made = experiment(*given, plots=[PLOT])
+    rows = [row("device", load, delay_us={"mean": 20.0}) for load in (1.0, 2.0)]
+    text = combined_figure(session(made, {"s": [point(one) for one in rows]}).outcome("made"))
+    assert "20 at 2; device, published: 25; device, published, at most: 90." in text
+    assert "device, published: 80" not in text, "another metric"
+    assert "device, published: 70" not in text, "another scenario"

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from qosforge.errors import InputError
 from qosforge.experiments.metrics.evaluation import MetricQuery, aggregate, evaluate_at
-from qosforge.experiments.model import Experiment, Plot
+from qosforge.experiments.model import Experiment, Plot, Relation
 from qosforge.experiments.running import ExperimentOutcome
-from qosforge.plots import Panel, Series, series_plot
+from qosforge.plots import Bound, Panel, Published, Series, series_plot
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
 _LONG_US = 10_000
 """From here on an axis is in milliseconds."""
+_BOUNDS = {
+    Relation.APPROX: Bound.NEAR,
+    Relation.EQUAL: Bound.NEAR,
+    Relation.BELOW: Bound.AT_MOST,
+    Relation.AT_MOST: Bound.AT_MOST,
+    Relation.ABOVE: Bound.AT_LEAST,
+    Relation.AT_LEAST: Bound.AT_LEAST,
+}
+"""Orders and ratios say nothing of one value."""
 
 
 def require_plots(experiment: Experiment) -> None:
@@ -53,10 +63,29 @@ def _panel(outcome: ExperimentOutcome, plot: Plot) -> Panel:
     if not series:
         raise InputError(f"the plot {plot.title!r} of {outcome.experiment.name} has no points")
     metric = plot.metric
+    published = list(_published(outcome.experiment, plot, series))
     if metric.endswith("_us") and max(y for one in series for _, y in one.points) >= _LONG_US:
         series = [replace(one, points=tuple((x, y / 1000) for x, y in one.points)) for one in series]
+        published = [replace(one, value=one.value / 1000) for one in published]
         metric = f"{metric.removesuffix('_us')}_ms"
-    return Panel(plot.title, _axis(outcome, plot), _label(metric), tuple(series), plot.logarithmic)
+    return Panel(
+        plot.title, _axis(outcome, plot), _label(metric), tuple(series), plot.logarithmic, tuple(published)
+    )
+
+
+def _published(experiment: Experiment, plot: Plot, series: Sequence[Series]) -> Iterator[Published]:
+    """What the paper gives in figures for what a plot shows: of the same scenario and metric."""
+    shown = {(one.label, x if plot.scenarios else None) for one in series for x, _ in one.points}
+    scenarios = plot.scenarios or (plot.scenario or next(iter(experiment.scenarios)),)
+    for claim in experiment.claims:
+        bound = _BOUNDS.get(claim.type)
+        if bound is None or claim.against or claim.metric != plot.metric or claim.scenario not in scenarios:
+            continue
+        assert isinstance(claim.value, float)
+        group = claim.scenario if plot.scenarios else None
+        for subject in experiment.subjects(claim.subject):
+            if (subject, group) in shown:
+                yield Published(subject, claim.value, bound, group)
 
 
 def _points(

@@ -8,16 +8,18 @@ stroke and marker as well as by colour, so that it survives a black-and-white pr
 from qosforge.plots.bars import Bar, ClassBars, bars_table, class_bars
 from qosforge.plots.cdf import CdfPlot, delta_q_cdf
 from qosforge.plots.curve import PS_PER_MS, Curve
-from qosforge.plots.series import Panel, Series, series_plot
+from qosforge.plots.series import Bound, Panel, Published, Series, series_plot
 from qosforge.plots.table import Table, TableCell, TableRow, plot_table
 
 __all__ = [
     "PS_PER_MS",
     "Bar",
+    "Bound",
     "CdfPlot",
     "ClassBars",
     "Curve",
     "Panel",
+    "Published",
     "Series",
     "Table",
     "TableCell",

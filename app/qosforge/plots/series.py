@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ _FEW_DECADES = 2.5
 _SHORT_LABEL = 18
 """Characters of a label of which a panel is wide enough for three."""
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+_BARS = 0.8
+"""The part of a group's width that its bars take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,27 @@ class Series:
     dashed: bool = False
 
 
+class Bound(StrEnum):
+    """How a value is to stand to a published one."""
+
+    NEAR = "published"
+    AT_MOST = "published, at most"
+    AT_LEAST = "published, at least"
+
+
+_MARKS = {Bound.NEAR: "D", Bound.AT_MOST: "v", Bound.AT_LEAST: "^"}
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A value that was published for what one label shows: of one group of bars, or of a whole line."""
+
+    label: str
+    value: float
+    bound: Bound = Bound.NEAR
+    group: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
     """One pair of axes with its lines."""
@@ -42,6 +66,7 @@ class Panel:
     y: str
     series: tuple[Series, ...]
     logarithmic: bool = False
+    published: tuple[Published, ...] = ()
 
 
 def series_plot(panels: Sequence[Panel], *, title: str) -> str:
@@ -88,6 +113,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
                 label=series.label,
                 zorder=2 if series.dashed else 3 + number / 100,
             )
+    _published(axes, panel)
     axes.set_title(panel.title, fontsize=9, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
@@ -102,7 +128,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.grid(visible=True, which="major", axis="y" if named else "both", color=INK, alpha=0.15, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     # Below the axes: inside, it would cover a line sooner or later.
-    columns = 3 if max(len(series.label) for series in panel.series) <= _SHORT_LABEL else 2
+    columns = 3 if max(map(len, axes.get_legend_handles_labels()[1])) <= _SHORT_LABEL else 2
     axes.legend(frameon=False, fontsize=7.5, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
@@ -119,14 +145,13 @@ def _colour(panel: Panel, series: Series) -> int:
 
 
 def _bars(axes: Axes, panel: Panel) -> None:
-    groups = list(dict.fromkeys(str(x) for series in panel.series for x, _ in series.points))
-    width = 0.8 / len(panel.series)
+    groups = _groups(panel)
     for number, series in enumerate(panel.series):
         colour = COLOURS[_colour(panel, series) % len(COLOURS)]
         axes.bar(
-            [groups.index(str(x)) + (number - (len(panel.series) - 1) / 2) * width for x, _ in series.points],
+            [_middle(panel, number, str(x)) for x, _ in series.points],
             [y for _, y in series.points],
-            width * 0.92,
+            _BARS / len(panel.series) * 0.92,
             label=series.label,
             facecolor="none" if series.dashed else colour,
             edgecolor=colour if series.dashed else INK,
@@ -134,6 +159,41 @@ def _bars(axes: Axes, panel: Panel) -> None:
             hatch=None if series.dashed else ("", "//", "||", "\\\\", "xx")[number % 5],
         )
     axes.set_xticks(range(len(groups)), groups, rotation=0 if len(groups) < 6 else 30)
+
+
+def _groups(panel: Panel) -> list[str]:
+    return list(dict.fromkeys(str(x) for series in panel.series for x, _ in series.points))
+
+
+def _middle(panel: Panel, number: int, group: str) -> float:
+    """Where the bar of a series in a group is."""
+    return _groups(panel).index(group) + (number - (len(panel.series) - 1) / 2) * _BARS / len(panel.series)
+
+
+def _published(axes: Axes, panel: Panel) -> None:
+    """A hollow mark on a bar, a thin line with such marks at its ends beside a line."""
+    labels = [series.label for series in panel.series]
+    told: set[Bound] = set()
+    for one in panel.published:
+        number = labels.index(one.label)
+        if one.group is not None:
+            where = [_middle(panel, number, one.group)]
+        else:
+            loads = [float(x) for x, _ in panel.series[number].points]
+            where = [min(loads), max(loads)]
+        axes.plot(
+            where,
+            [one.value] * len(where),
+            color=INK if one.group is not None else COLOURS[_colour(panel, panel.series[number]) % len(COLOURS)],
+            linestyle=(0, (5, 1.5, 1, 1.5)),
+            linewidth=0.9,
+            marker=_MARKS[one.bound],
+            markersize=5.5,
+            markerfacecolor="white",
+            label=None if one.bound in told else one.bound.value,
+            zorder=4,
+        )
+        told.add(one.bound)
 
 
 def _describe(panel: Panel) -> str:
@@ -144,6 +204,9 @@ def _describe(panel: Panel) -> str:
         if len(series.points) > 1:
             ends += f", {last:.4g} at {_text(last_x)}"
         parts.append(f"{series.label}: {ends}")
+    for one in panel.published:
+        place = f" at {one.group}" if one.group is not None else ""
+        parts.append(f"{one.label}, {one.bound.value}: {one.value:.4g}{place}")
     return f"{panel.title}, {panel.y} over {panel.x}. {'; '.join(parts)}."
 
 
