@@ -7,6 +7,7 @@ A `Dialect` narrows them to what a platform declares, so that most of its intent
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from ipaddress import IPv6Address, ip_network
 from typing import Any
 
@@ -101,8 +102,33 @@ def flows(draw: st.DrawFn, version: int = 4) -> dict[str, Any]:
     return term
 
 
-def terms(words: Dialect, site: Site) -> st.SearchStrategy[dict[str, Any]]:
-    """One alternative of a match."""
+FLOWS = flows()
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """Alternatives of a match: one, one or two, and up to three."""
+
+    one: st.SearchStrategy[dict[str, Any]]
+
+    @cached_property
+    def two(self) -> st.SearchStrategy[list[dict[str, Any]]]:
+        return st.lists(self.one, min_size=1, max_size=2)
+
+    @cached_property
+    def three(self) -> st.SearchStrategy[list[dict[str, Any]]]:
+        return st.lists(self.one, min_size=1, max_size=3)
+
+
+def terms(words: Dialect, site: Site) -> _Terms:
+    """Alternatives of a match."""
+    interfaces = site.device.interfaces
+    return _terms(words, any(i.voice_vlan for i in interfaces), tuple(i.name for i in interfaces))
+
+
+@lru_cache(256)
+def _terms(words: Dialect, voice: bool, names: tuple[str, ...]) -> _Terms:
+    # To check a strategy that is made anew for each draw takes longer than to draw.
     found = [
         st.fixed_dictionaries({"application": several(st.sampled_from(APPLICATIONS), 2)}),
         st.fixed_dictionaries({"dscp": several(st.sampled_from(words.dscps), 9)}),
@@ -112,7 +138,7 @@ def terms(words: Dialect, site: Site) -> st.SearchStrategy[dict[str, Any]]:
     if words.has(Feature.MATCH_PRECEDENCE):
         found.append(st.fixed_dictionaries({"precedence": several(st.integers(0, 7), 5)}))
     if words.has(Feature.MATCH_FLOW):
-        found += [flows(), flows()]
+        found += [flows(), flows()]  # of two alike that are one, one_of takes it once
         marks = st.fixed_dictionaries({"dscp": several(st.sampled_from(words.dscps), 2)})
         found.append(st.builds(lambda a, b: a | b, flows(), marks))
     if words.has(Feature.MATCH_IPV6):
@@ -122,28 +148,27 @@ def terms(words: Dialect, site: Site) -> st.SearchStrategy[dict[str, Any]]:
         found.append(st.builds(lambda s, m: {s: m}, side, several(MACS, 2)))
     if words.has(Feature.MATCH_VLAN):
         found.append(st.fixed_dictionaries({"vlan": several(st.sampled_from([3, 5, 10, 4094]), 2)}))
-        if any(i.voice_vlan for i in site.device.interfaces):
+        if voice:
             found.append(st.just({"vlan": "voice"}))
     if words.has(Feature.MATCH_INPUT_INTERFACE):
-        names = [i.name for i in site.device.interfaces]
         found.append(st.fixed_dictionaries({"input_interface": st.sampled_from(names)}))
-    return st.one_of(found)
+    return _Terms(st.one_of(found))
 
 
 @st.composite
 def matches(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
     """Matches in every form."""
-    one = terms(words, site)
+    found = terms(words, site)
     form = draw(st.sampled_from(["any", "any", "any", "all", "both", "none"]))
     if form == "none" and words.has(Feature.MATCH_NONE):
-        made = {"none": draw(st.lists(one, min_size=1, max_size=2))}
-        return made | ({"any": draw(st.lists(one, min_size=1, max_size=2))} if draw(st.booleans()) else {})
+        made = {"none": draw(found.two)}
+        return made | ({"any": draw(found.two)} if draw(st.booleans()) else {})
     if form == "all":
-        return {"all": [draw(one)]}
+        return {"all": [draw(found.one)]}
     if form == "both" and words.has(Feature.MATCH_FLOW):
         app = {"application": draw(st.sampled_from(APPLICATIONS))}
-        return {"any": [app], "all": [draw(flows())]}
-    return {"any": draw(st.lists(one, min_size=1, max_size=3))}
+        return {"any": [app], "all": [draw(FLOWS)]}
+    return {"any": draw(found.three)}
 
 
 @st.composite
