@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from typing import Annotated, Literal, Self
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -59,8 +60,14 @@ def _end(value: object) -> object:
     return moment + timedelta(days=1) if is_date and isinstance(moment, datetime) else moment
 
 
+@cache
+def _zones() -> frozenset[str]:
+    """All time zones: to list them reads some hundred files, which is too long for each reading of a network."""
+    return frozenset(available_timezones())
+
+
 def _zone(value: str) -> str:
-    if value not in available_timezones():
+    if value not in _zones():
         raise ValueError(f"{shortened(value)} is no time zone: write it as the IANA does, like Europe/Madrid")
     return value
 
