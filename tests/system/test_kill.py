@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,24 +48,21 @@ def fresh(campus: Campus, states: States) -> Iterator[Campus]:
 class Watched:
     """A command that changes devices, with its newest run in the store."""
 
-    def __init__(self, campus: Campus, *arguments: object) -> None:
-        self.campus = campus
-        with campus.store() as store:
-            self._older = {run.id for run in store.list_runs()}
+    def __init__(self, campus: Campus, store: RunStore, *arguments: object) -> None:
+        self._store = store
+        self._older = {run.id for run in store.list_runs()}
         self.command: Command = campus.begin(*arguments)
 
     @property
     def run_id(self) -> str | None:
-        with self.campus.store() as store:
-            return next((run.id for run in store.list_runs() if run.id not in self._older), None)
+        return next((run.id for run in self._store.list_runs() if run.id not in self._older), None)
 
     def boxes(self, action: JournalAction) -> set[str]:
         """Devices of which the journal says so."""
         run_id = self.run_id
         if run_id is None:
             return set()
-        with self.campus.store() as store:
-            return {row.device for row in store.journal.entries(run_id) if row.action is action}
+        return {row.device for row in self._store.journal.entries(run_id) if row.action is action}
 
     def doing(self, stage: str) -> bool:
         """Whether it has said that it is at a stage."""
@@ -76,6 +74,17 @@ class Watched:
         self.command.kill()
         assert self.run_id is not None
         return self.run_id
+
+
+Watch = Callable[..., Watched]
+"""Begins a command with these arguments."""
+
+
+@pytest.fixture
+def watch(fresh: Campus) -> Iterator[Watch]:
+    """Begins a command and watches it through one store: to open one for each look would take a core from it."""
+    with fresh.store() as store:
+        yield partial(Watched, fresh, store)
 
 
 def slow(campus: Campus, seconds: float, *names: str) -> None:
@@ -125,18 +134,20 @@ def _commands(text: str) -> list[str]:
 
 
 # -- during the push --------------------------------------------------------------------------------------
-def test_killed_before_the_first_line(fresh: Campus, states: States) -> None:
+def test_killed_before_the_first_line(fresh: Campus, watch: Watch, states: States) -> None:
     slow(fresh, 0.4, *fresh.names)
-    watched = Watched(fresh, "push", POLICY)
+    watched = watch("push", POLICY)
     run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.TOUCHING)), "the first touch")
     finish(fresh, "recover", POLICY, "push")
     settled(fresh, states, run_id, "push")
 
 
 @pytest.mark.parametrize(("late", "way"), [("s2950", "again"), ("ers5510", "recover"), ("r3", "recover")])
-def test_killed_in_the_middle_of_a_box_with_others_done(fresh: Campus, states: States, late: str, way: str) -> None:
+def test_killed_in_the_middle_of_a_box_with_others_done(
+    fresh: Campus, watch: Watch, states: States, late: str, way: str
+) -> None:
     slow(fresh, 0.2, late)
-    watched = Watched(fresh, "push", POLICY)
+    watched = watch("push", POLICY)
 
     def half_way() -> bool:
         done = watched.boxes(JournalAction.TOUCHED)
@@ -151,9 +162,9 @@ def test_killed_in_the_middle_of_a_box_with_others_done(fresh: Campus, states: S
 
 
 # -- after it ---------------------------------------------------------------------------------------------
-def test_killed_while_measuring(fresh: Campus, states: States, tmp_path: Path) -> None:
+def test_killed_while_measuring(fresh: Campus, watch: Watch, states: States, tmp_path: Path) -> None:
     policy = with_checks(POLICY, tmp_path / "policy.yaml", ("vigo1", "vigo2"), ("phone56", "vigo1"))
-    watched = Watched(fresh, "run", policy)
+    watched = watch("run", policy)
     run_id = watched.kill_when(lambda: watched.doing("measure-after"), "the measurement")
     assert fresh.timers() != []  # the devices would go back by themselves
     finish(fresh, "recover", policy, "run")
@@ -161,9 +172,9 @@ def test_killed_while_measuring(fresh: Campus, states: States, tmp_path: Path) -
     assert fresh.all_running() == states.planned
 
 
-def test_killed_while_keeping(fresh: Campus, states: States, tmp_path: Path) -> None:
+def test_killed_while_keeping(fresh: Campus, watch: Watch, states: States, tmp_path: Path) -> None:
     policy = with_checks(POLICY, tmp_path / "policy.yaml", ("vigo1", "vigo2"))
-    watched = Watched(fresh, "run", policy)
+    watched = watch("run", policy)
     watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
     slow(fresh, 0.3, "r3", "b56", "e300")
     run_id = watched.kill_when(lambda: bool(watched.boxes(JournalAction.CONFIRMED)), "the first device to be kept")
@@ -173,9 +184,9 @@ def test_killed_while_keeping(fresh: Campus, states: States, tmp_path: Path) -> 
     assert fresh.all_running() == states.planned
 
 
-def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path) -> None:
+def test_killed_while_rolling_back(fresh: Campus, watch: Watch, states: States, tmp_path: Path) -> None:
     policy = with_checks(IMPOSSIBLE, tmp_path / "impossible.yaml", ("vigo1", "vigo2"))
-    watched = Watched(fresh, "run", policy)
+    watched = watch("run", policy)
     watched.command.wait_for(lambda: watched.doing("measure-after"), "the measurement")
     slow(fresh, 0.2, "s2950", "e300")
     run_id = watched.kill_when(
@@ -190,10 +201,10 @@ def test_killed_while_rolling_back(fresh: Campus, states: States, tmp_path: Path
 # -- the whole machine ------------------------------------------------------------------------------------
 @pytest.mark.parametrize("went_on", [False, True])
 def test_a_backup_taken_half_way_is_finished_where_it_is_restored(
-    fresh: Campus, states: States, tmp_path: Path, went_on: bool
+    fresh: Campus, watch: Watch, states: States, tmp_path: Path, went_on: bool
 ) -> None:
     slow(fresh, 0.2, "r3")
-    watched = Watched(fresh, "push", POLICY)
+    watched = watch("push", POLICY)
     watched.command.wait_for(lambda: len(watched.boxes(JournalAction.TOUCHED)) >= 3, "three devices")
     saved = fresh.command("backup", "create", tmp_path / "backup")
     assert saved.code == 0, saved.text
