@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 
 SLOWEST_FIRST = (
+    "tests/system/test_secrets_everywhere.py",
     "tests/system/test_faults.py",
     "tests/system/test_chaos_postgresql.py",
-    "tests/system/test_secrets_everywhere.py",
     "tests/system/test_rollout.py",
     "tests/system/test_kill.py",
     "tests/system/test_loop.py",
@@ -22,8 +22,12 @@ SLOWEST_FIRST = (
     "tests/system/test_own_network.py",
     "tests/system/",
     "tests/web/test_browser",
-    "tests/api/test_schemathesis.py",
     "tests/properties/",
+    "tests/runs/test_run_workflow.py",
+    "tests/test_system_packages.py",
+    "tests/deploy/test_hostile",
+    "tests/importing/test_deletion.py",
+    "tests/api/test_schemathesis.py",
     "tests/experiments/",
     "tests/examples/",
     "tests/operations/",
