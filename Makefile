@@ -54,10 +54,10 @@ $(STAMP)/browser: $(SOURCES_BROWSER) $(STAMP)/lock
 	  --no-build-isolation --no-deps --force-reinstall ./browser
 	@touch $@
 
-$(STAMP)/app: pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/twin $(STAMP)/browser
+$(STAMP)/app: pyproject.toml clients/python/pyproject.toml drivers/pyproject.toml lab/pyproject.toml $(STAMP)/twin $(STAMP)/browser
 	@rm -rf app/qosforge.egg-info # of a build by setuptools: it would hide new entry points
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
-	  -e . -e ./drivers -e ./lab
+	  -e . -e ./clients/python -e ./drivers -e ./lab
 	@touch $@
 
 # One intent on the campus of emulated devices, to its verdict; a second time there is nothing to change.
@@ -128,7 +128,7 @@ $(TOOLS)/installed: requirements-dist.lock
 dist: export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 dist: docs $(TOOLS)/installed
 	@rm -rf dist
-	@for project in . browser drivers lab; do \
+	@for project in . browser clients/python drivers lab; do \
 	  python -m build --no-isolation --outdir dist $$project >build/build.log 2>&1 || { cat build/build.log; exit 1; }; \
 	done
 	@maturin sdist --manifest-path twin/Cargo.toml --out dist >build/build.log 2>&1 || { cat build/build.log; exit 1; }

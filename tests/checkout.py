@@ -6,4 +6,4 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHONPATH = os.pathsep.join(str(folder) for folder in (ROOT / "app", ROOT / "lab", ROOT / "drivers", ROOT))
+PYTHONPATH = os.pathsep.join(str(ROOT / folder) for folder in ("app", "lab", "drivers", "clients/python", ""))

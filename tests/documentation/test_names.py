@@ -18,6 +18,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *ROOT.glob("docs/*.md"),
     *ROOT.glob("examples/**/*.md"),
+    *ROOT.glob("clients/*/*.md"),
     *ROOT.glob("drivers/*.md"),
     *ROOT.glob("lab/*.md"),
 ]

@@ -19,7 +19,13 @@ import pytest
 
 from .containers import ROOT
 
-PROJECTS = {"qosforge": ".", "qosforge_browser": "browser", "qosforge_napalm_drivers": "drivers", "qoslab": "lab"}
+PROJECTS = {
+    "qosforge": ".",
+    "qosforge_browser": "browser",
+    "qosforge_client": "clients/python",
+    "qosforge_napalm_drivers": "drivers",
+    "qoslab": "lab",
+}
 """Distributions by the folders they are built from, beside the twin."""
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 LISTENS = re.compile(r"http://127\.0\.0\.1:\d+")
@@ -45,7 +51,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     process("git", "archive", "--output", folder / "tree.tar", tree, folder=ROOT)
     process("tar", "-xf", folder / "tree.tar", "-C", source, folder=ROOT)
     process(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder / "sdist", folder=source)
-    sources = [next((folder / "sdist").iterdir()), *(source / name for name in ("browser", "drivers", "lab"))]
+    sources = [next((folder / "sdist").iterdir()), *(source / name for name in PROJECTS.values() if name != ".")]
     # The twin's compiled parts are those of `make setup`: the checkout keeps them.
     without = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", folder / "wheels")
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # where maturin is
@@ -121,7 +127,10 @@ def test_distributions_ask_for_each_other_in_their_own_version() -> None:
     versions["qosforge-twin"] = tomllib.loads((ROOT / "twin" / "Cargo.toml").read_text())["package"]["version"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
     own = dict(entry.split("==") for entry in wanted if entry.startswith(("qosforge-", "qoslab")))
-    assert own == {name: version for name, version in versions.items() if name != "qosforge"}
+    assert own == {
+        name: version for name, version in versions.items() if name not in {"qosforge", "qosforge-client"}
+    }
+    assert versions["qosforge-client"] == versions["qosforge"]
 
 
 def test_the_command_compiles_and_predicts(installed: Path, elsewhere: dict[str, str], tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Clients that generators of others make of the interface's document: without a warning, and each does a run."""
+"""Clients against a served instance: each does a run. Generators of others make theirs without a warning."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from qosforge_client import Client, Conflict, InlinePolicy, NamedPolicy, NotFound, RunStatus, StillRunning
 
 from .conftest import NETWORK, POLICY, Instance
 from .generated import generate_clientele, generate_openapi_python_client
@@ -29,7 +31,8 @@ def policy(kbps: int) -> str:
     """A policy of its own for each test: each run changes something, whatever the devices hold."""
     text = POLICY.read_text()
     assert "100 kb/s" in text
-    return text.replace("100 kb/s", f"{kbps} kb/s")
+    assert "intent: remote-control" in text
+    return text.replace("100 kb/s", f"{kbps} kb/s").replace("intent: remote-control", "intent: client")
 
 
 def wait(get: Any, *statuses: str) -> Any:
@@ -106,3 +109,49 @@ def test_clientele(instance: Instance, document: Any, tmp_path: Path, monkeypatc
     assert isinstance(missing, schemas.Problem)
     assert missing.status == 404
     made.client.close()
+
+
+def test_our_own_client(instance: Instance) -> None:
+    ours = InlinePolicy(text=policy(70), file="remote-control.yaml")
+    with (
+        Client(instance.url, instance.tokens["operator"]) as qos,
+        Client(instance.url, instance.tokens["approver"]) as approver,
+    ):
+        stored = qos.policies.store("client", ours.text, network=NETWORK, comment="by the client")
+        assert qos.policies.get("client").text == ours.text
+        assert [version.number for version in qos.policies.versions("client")] == [stored.number]
+        assert stored in qos.policies.newest()
+        with pytest.raises(Conflict) as moved:
+            qos.policies.store("client", policy(71), network=NETWORK, base=7)
+        assert moved.value.kind == "wrong-state"
+
+        preview = qos.preview(NETWORK, NamedPolicy(name="client"), devices=["router1"])
+        assert preview.good
+        assert "bandwidth 70" in preview.devices[0].configuration
+
+        started = qos.runs.start(NETWORK, ours, measure=False, idempotency_key="ours")
+        assert qos.runs.start(NETWORK, ours, measure=False, idempotency_key="ours").id == started.id
+        with pytest.raises(StillRunning):
+            qos.runs.wait(started.id, seconds=0.01, through=[RunStatus.NEEDS_APPROVAL])
+        waiting = qos.runs.wait(started.id, seconds=120)
+        assert waiting.status is RunStatus.NEEDS_APPROVAL
+        assert waiting.candidate is not None
+        with pytest.raises(Conflict):
+            qos.runs.roll_back(started.id)
+        approver.runs.approve(started.id, waiting.candidate, "by the client")
+
+        kept = qos.runs.wait(started.id, seconds=120)
+        assert (kept.status, kept.final) == (RunStatus.KEPT, True)
+        assert any("bandwidth 70" in line for device in kept.devices for line in device.delta)
+        events = list(qos.runs.events(started.id))
+        statuses = [event.data["status"] for event in events if event.kind == "status"]
+        assert (statuses[0], statuses[-1]) == ("pending", "kept")
+        assert list(qos.runs.events(started.id, after=events[-2].seq)) == events[-1:]
+        assert qos.runs.page(network=NETWORK, limit=1).runs[0].id == started.id
+        assert "router1" in qos.runs.report(started.id)
+
+        undone = qos.runs.wait(qos.runs.roll_back(started.id).id, seconds=120)
+        assert (undone.status, undone.rollback_of) == (RunStatus.KEPT, started.id)
+        assert qos.runs.get(started.id).rolled_back_by == undone.id
+        with pytest.raises(NotFound, match="no such run"):
+            qos.runs.get("01a00000-0000-7000-8000-000000000000")
