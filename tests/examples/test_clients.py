@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 
 from qosforge_client import Client, Conflict, InlinePolicy, NamedPolicy, NotFound, RunStatus, StillRunning
 
-from .conftest import NETWORK, POLICY, Instance
+from .conftest import NETWORK, POLICY, Approver, Instance
 from .generated import generate_clientele, generate_openapi_python_client
+from .playbooks import COLLECTION, MODULES, PLAYBOOK, command, installed
 
 OPERATIONS = {
     "get_run",
@@ -155,3 +157,50 @@ def test_our_own_client(instance: Instance) -> None:
         assert qos.runs.get(started.id).rolled_back_by == undone.id
         with pytest.raises(NotFound, match="no such run"):
             qos.runs.get("01a00000-0000-7000-8000-000000000000")
+
+
+def test_every_module_of_the_collection_is_documented(tmp_path: Path) -> None:
+    names = [f"qosforge.qosforge.{module}" for module in MODULES]
+    shown = command(installed(tmp_path), "ansible-doc", "--json", *names)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    documents = json.loads(shown.stdout)
+    assert set(documents) == set(names)
+    for each in documents.values():
+        assert {"url", "token"} <= set(each["doc"]["options"])
+        assert each["doc"]["short_description"]
+        assert each["examples"]
+        assert each["return"]
+    assert {path.stem for path in (COLLECTION / "plugins" / "modules").glob("*.py")} == set(MODULES)
+
+
+def test_a_playbook_brings_a_policy_onto_the_network_once(instance: Instance, tmp_path: Path) -> None:
+    text = policy(60).replace("intent: client", "intent: playbook")
+    variables = json.dumps({"network": NETWORK, "policy_text": text, "results": str(tmp_path / "results.json")})
+    token = instance.tokens["operator"]
+    environment = installed(tmp_path) | {"QOSFORGE_SERVER": instance.url, "QOSFORGE_TOKEN": token}
+    approver = Approver(instance)
+    played = command(environment, "ansible-playbook", "-vvv", "--diff", "-e", variables, str(PLAYBOOK))
+    approver.join(10)
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "[WARNING]" not in played.stderr
+    assert token not in played.stdout
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert {name: result["changed"] for name, result in results.items()} == {
+        "would_be_stored": True,
+        "stored": True,
+        "stored_again": False,
+        "previewed": False,
+        "wrong": False,
+        "would_run": True,
+        "done": True,
+        "would_run_again": False,
+        "done_again": False,
+    }
+    assert "bandwidth 60" in results["previewed"]["devices"][0]["configuration"]
+    assert results["wrong"]["problem"] == "wrong-input"
+    foreseen, done = results["would_run"], results["done"]
+    assert foreseen["devices"] == done["devices"]
+    assert foreseen["diff"] == done["diff"]
+    assert "bandwidth 60" in foreseen["diff"][0]["prepared"]
+    assert (done["status"], results["done_again"]["status"]) == ("kept", "no_changes")
+    assert done["page"] == f"{instance.url}/runs/{done['run']}"
