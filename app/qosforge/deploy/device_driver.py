@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 from cli_candidate.pending import PendingCommit
@@ -12,19 +12,25 @@ from napalm.base.base import NetworkDriver
 from qosforge.deploy.failures import problem_of
 from qosforge.errors import QosforgeError
 from qosforge.platforms.device_text import DeviceText, DeviceWords
+from qosforge.telemetry.traces import span
 
 
 class DeviceDriver:
     """What tasks on a device are given: the methods of a driver that are used, by NAPALM's names.
 
     Every error of the driver is raised as one of ours, see `problem_of`. Where the network is read-only,
-    ``refused`` is raised in place of all that changes the device.
+    ``refused`` is raised in place of all that changes the device. Every call is a span of its trace, without what
+    the device or the caller says.
     """
 
-    def __init__(self, driver: NetworkDriver, words: DeviceWords, refused: QosforgeError | None = None) -> None:
+    def __init__(
+        self, driver: NetworkDriver, words: DeviceWords, refused: QosforgeError | None = None, network: str = ""
+    ) -> None:
+        """``network`` is the one that the device belongs to, for traces; empty where it belongs to none yet."""
         self._driver = driver
         self._words = words
         self._refused = refused
+        self._network = network
 
     def get_config(self, retrieve: Literal["running", "startup"]) -> DeviceText:
         """The running or the startup configuration; blank where the device shows none.
@@ -33,7 +39,7 @@ class DeviceDriver:
             CommandRefused: the device does not show it.
             DeviceError: the session failed.
         """
-        with self._errors():
+        with self._call(f"read {retrieve}"):
             return self._words.read(self._driver.get_config(retrieve=retrieve)[retrieve])
 
     def cli(self, commands: Sequence[str]) -> dict[str, DeviceText]:
@@ -43,7 +49,7 @@ class DeviceDriver:
             CommandRefused: the device refuses one.
             DeviceError: the session failed.
         """
-        with self._errors():
+        with self._call("show"):
             answers: dict[str, str] = self._driver.cli(list(commands))
             return {command: self._words.text(answer) for command, answer in answers.items()}
 
@@ -53,13 +59,13 @@ class DeviceDriver:
         Raises:
             DeviceError: the session failed, or the device's answer cannot be understood.
         """
-        with self._errors():
+        with self._call("read pending commit"):
             pending: PendingCommit | None = self._driver.get_pending_commit()
             return pending
 
     def load_merge_candidate(self, config: str) -> None:
         """Hand over lines for the next commit."""
-        with self._errors(changing=True):
+        with self._call("load", changing=True):
             self._driver.load_merge_candidate(config=config)
 
     def commit_config(self, revert_in: int | None = None) -> None:
@@ -70,24 +76,30 @@ class DeviceDriver:
             CommitPending: another commit waits to be confirmed, so none was entered.
             DeviceError: the session failed.
         """
-        with self._errors(changing=True):
+        with self._call("commit", changing=True):
             self._driver.commit_config(revert_in=revert_in)
 
     def confirm_commit(self) -> None:
         """Keep what was entered, and save it."""
-        with self._errors(changing=True):
+        with self._call("confirm", changing=True):
             self._driver.confirm_commit()
 
     def rollback(self) -> None:
         """Roll back a commit that waits to be confirmed."""
-        with self._errors(changing=True):
+        with self._call("roll back", changing=True):
             self._driver.rollback()
 
     @contextmanager
-    def _errors(self, *, changing: bool = False) -> Iterator[None]:
+    def _call(self, what: str, *, changing: bool = False) -> Iterator[None]:
         if changing and self._refused is not None:
             raise self._refused
-        try:
-            yield
-        except Exception as caught:  # noqa: BLE001  a driver may raise anything
-            raise problem_of(caught, self._words) from None
+        with device_span(what, self._words, self._network):
+            try:
+                yield
+            except Exception as caught:  # noqa: BLE001  a driver may raise anything
+                raise problem_of(caught, self._words) from None
+
+
+def device_span(what: str, words: DeviceWords, network: str = "") -> AbstractContextManager[None]:
+    """A span of what is done with a device, in the trace that the caller stands in."""
+    return span(f"device {what}", device=words.device, platform=words.platform, network=network)

@@ -19,7 +19,7 @@ from nornir.core.plugins.connections import ConnectionPluginRegister
 from nornir.core.task import Result, Task
 
 from qosforge.deploy.connection import NAME, DeviceConnection
-from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.device_driver import DeviceDriver, device_span
 from qosforge.deploy.failures import problem_of
 from qosforge.deploy.pace import Pace, PacedRunner
 from qosforge.deploy.route import Route, Target
@@ -28,6 +28,7 @@ from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory.models import Device, Network
 from qosforge.inventory.writable import read_only
 from qosforge.platforms.device_text import DeviceWords
+from qosforge.telemetry.traces import current_trace, mark_failed, span
 
 T = TypeVar("T")
 
@@ -144,8 +145,15 @@ class Fleet:
         if not chosen.inventory.hosts:  # Nornir would warn of it, in words of its own
             return results
 
+        caller = current_trace()  # its threads stand in none
+
         def on_host(running: Task) -> Result:
-            outcome = results[running.host.name] = self._attempt(running.host, task)
+            name = running.host.name
+            of = {"device": name, "platform": self.network.device(name).platform, "network": self.network.name}
+            with span("device", caller, **of):
+                outcome = results[name] = self._attempt(running.host, task)
+                if outcome.error is not None:
+                    mark_failed(outcome.error)
             if each is not None:
                 each(outcome)
             return Result(host=running.host)
@@ -236,14 +244,19 @@ class Fleet:
         words = self.words(host.name)
         try:
             with self._working(host):
-                driver = host.get_connection(NAME, Config())
-                return Outcome(
-                    host.name, value=task(host.name, DeviceDriver(driver, words, self._refusal(host.name)))
-                )
+                driver = self._connected(host, words)
+                return Outcome(host.name, value=task(host.name, driver))
         except Exception as caught:  # noqa: BLE001  a driver may raise anything: it is this device's failure
             problem = problem_of(caught, words)
         self._drop(host)
         return Outcome(host.name, error=problem)
+
+    def _connected(self, host: Host, words: DeviceWords) -> DeviceDriver:
+        """The driver of a device, by its open connection or a new one."""
+        new = NAME not in host.connections
+        with device_span("connect", words, self.network.name) if new else contextlib.nullcontext():
+            connection = host.get_connection(NAME, Config())
+        return DeviceDriver(connection, words, self._refusal(host.name), self.network.name)
 
     def _refusal(self, device: str) -> QosforgeError | None:
         emulated = self._route.lab is not None

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from qosforge.deploy.connection import DeviceConnection
-from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.device_driver import DeviceDriver, device_span
 from qosforge.deploy.failures import problem_of
 from qosforge.deploy.route import InventoryRoute, Target
 from qosforge.deploy.sessions import Sessions
@@ -125,7 +125,8 @@ class SeedSessions:
         extras = {"timeout": target.timeout, "optional_args": arguments}
         driver = _DRIVERS.get(platform, platform)
         try:
-            made.open(target.hostname, target.login.username, target.login.password, None, driver, extras)
+            with device_span("connect", words):
+                made.open(target.hostname, target.login.username, target.login.password, None, driver, extras)
         except Exception as error:  # noqa: BLE001  # a driver may raise anything
             problem = problem_of(error, words)
             if isinstance(problem, HostKeyUnknown):

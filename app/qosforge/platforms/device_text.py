@@ -76,7 +76,7 @@ class DeviceText:
         """How it is made again in another process."""
         words = self.__words
         words._learn_earlier()
-        return _received, (words.device, words._platform, words._secrets, self.__exact, self.__teaches)
+        return _received, (words.device, words.platform, words._secrets, self.__exact, self.__teaches)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceText) and self.__exact == other.__exact
@@ -115,7 +115,7 @@ class DeviceWords:
         ``secrets`` are those of its credentials; ``earlier`` gives the configuration that was read last, if any.
         """
         self.device = device
-        self._platform = platform
+        self.platform = platform
         self._forms = secret_forms(platform)
         self._lock = Lock()
         self._secrets = frozenset(secrets)
@@ -138,7 +138,7 @@ class DeviceWords:
         """The door of the same device for what quotes texts of this one and of another one of its doors."""
         for one in (self, other):
             one._learn_earlier()
-        return DeviceWords(self.device, self._platform, self._secrets | other._secrets)
+        return DeviceWords(self.device, self.platform, self._secrets | other._secrets)
 
     def learn(self, configuration: str) -> None:
         """Remember the secrets of a configuration, to find them wherever the device says them."""

@@ -7,9 +7,10 @@ keeps the ``traceparent`` (W3C Trace Context) of the request that asked for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
-from opentelemetry import trace
+from opentelemetry import context, trace
+from opentelemetry.context import Context
 from opentelemetry.trace import Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -29,12 +30,17 @@ def start_traces(endpoint: str | None, release: str) -> Callable[[], None]:
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
+    from qosforge.telemetry.database_spans import trace_databases  # noqa: PLC0415
+
     resource = Resource.create({"service.name": "qosforge", "service.version": release})
     provider = TracerProvider(resource=resource)
     exporter = OTLPSpanExporter(endpoint.rstrip("/") + "/v1/traces", timeout=5)
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
-    return provider.shutdown
+    ending = ExitStack()
+    ending.callback(provider.shutdown)
+    ending.callback(trace_databases())
+    return ending.close
 
 
 def current_traceparent() -> str | None:
@@ -44,19 +50,34 @@ def current_traceparent() -> str | None:
     return carrier.get(_HEADER)
 
 
+def current_trace() -> Context:
+    """Where the caller stands in its trace, for the threads that it hands work to."""
+    return context.get_current()
+
+
 @contextmanager
-def span(name: str, traceparent: str | None = None, **attributes: str | int) -> Iterator[None]:
-    """A span around a block, in the trace that was handed over, else in the current one; an exception marks it."""
-    parent = _W3C.extract({_HEADER: traceparent}) if traceparent else None
+def span(name: str, within: Context | str | None = None, **attributes: str | int) -> Iterator[None]:
+    """A span around a block; an exception marks it.
+
+    It belongs to the trace ``within``, which another thread (`current_trace`) or process (a traceparent) handed
+    over, else to the current one. Attributes that are empty are left out.
+    """
+    parent = _W3C.extract({_HEADER: within}) if isinstance(within, str) else within
     tracer = trace.get_tracer("qosforge")
-    named = {f"qosforge.{key}": value for key, value in attributes.items()}
+    named = {f"qosforge.{key}": value for key, value in attributes.items() if value != ""}
     # The message of an exception may quote a device's configuration: only its class leaves the house.
     with tracer.start_as_current_span(
         name, parent, attributes=named, record_exception=False, set_status_on_exception=False
-    ) as made:
+    ):
         try:
             yield
         except BaseException as error:
-            made.set_attribute("error.type", type(error).__qualname__)
-            made.set_status(Status(StatusCode.ERROR))
+            mark_failed(error)
             raise
+
+
+def mark_failed(error: BaseException) -> None:
+    """Let the span that the caller stands in have failed, where the error is a value and not raised through it."""
+    current = trace.get_current_span()
+    current.set_attribute("error.type", type(error).__qualname__)
+    current.set_status(Status(StatusCode.ERROR))
