@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Histogram
 
+from qosforge.runs.record.attempts import attempt_start
 from qosforge.telemetry.metrics import NETWORK, PROCESS
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ def count_end(run: Run, stages: Sequence[Stage]) -> None:
     last = [stage for stage in stages if stage.run_attempt == run.attempt]
     failed = {error.device for stage in last for error in stage.summary.errors if error.device}
     count_device_failures(run.network, "run", failed)
-    if last:
-        seconds = (run.updated - min(stage.started for stage in last)).total_seconds()
-        _RUNS.labels(run.status.value).observe(seconds)
+    begun = attempt_start(stages, run.attempt)
+    if begun is not None:
+        _RUNS.labels(run.status.value).observe((run.updated - begun).total_seconds())
 
 
 def count_stage(stage: Stage) -> None:

@@ -13,6 +13,7 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceWords
 from qosforge.reports.line_difference import line_difference
 from qosforge.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
+from qosforge.runs.record.attempts import attempt_start
 from qosforge.runs.record.earlier_words import in_present_words
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.rollout_record import left_out, wave_states
@@ -81,7 +82,7 @@ def _whole(
 ) -> RunReport:
     shown = max((stage.run_attempt for stage in stages), default=run.attempt)
     last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == shown])
-    begun = min((stage.started for stage in stages if stage.run_attempt == shown), default=run.created)
+    begun = attempt_start(stages, shown) or run.created
     network = Network.model_validate_json(artifacts.get_text(run.resolved.network_artifact))
     before, after = _measured(last, "before"), _measured(last, "after")
     predicted = _latest(last, PredictionSummary)

@@ -15,6 +15,7 @@ from qosforge.deploy.fleet import Outcome
 from qosforge.deploy.transaction import Target
 from qosforge.errors import DeviceError, Place, ServiceError, StoreError
 from qosforge.platforms.device_text import DeviceText
+from qosforge.runs.record.attempts import attempt_start
 from qosforge.runs.record.leases import LeaseLost
 from qosforge.runs.record.rollout_record import LEAVE_OUT, planned_waves
 from qosforge.runs.record.step_error import StepError
@@ -238,8 +239,8 @@ def roll_back(
         context,
         {name: replace(target, saved=name in saved) for name, target in targets.items() if name in touched},
     )
-    stages = context.store.stages(context.run_id)
-    begun = min(stage.started for stage in stages if stage.run_attempt == context.attempt)
+    begun = attempt_start(context.store.stages(context.run_id), context.attempt)
+    assert begun is not None  # by the stage that rolled back, at the latest
     return undone.model_copy(update={"unchanged": not context.store.journal.changed(context.run_id, begun)})
 
 
