@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,23 +16,18 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import event
 
-from qosforge.database.filelock import hold_lock as held_lock
 from qosforge.database.pool import EMBEDDED_POOL, SERVER_POOL, PoolUse, pool_use
 from qosforge.database.poolers import keeps_sessions
 from qosforge.database.revisions import current_revision, known_revisions
+from qosforge.database.sqlite_file import open_file, prepared, waiting
 from qosforge.errors import InputError, Place, StoreError
-
-BUSY_SECONDS = 30
-"""How long a writer waits for another one: far beyond any of our transactions."""
 
 OUTAGE_SECONDS = 60
 """How long a transaction is tried again while a database server is away: it may be restarted underneath."""
 
 _RETRY_SECONDS = 0.5
 
-_MIGRATE_SECONDS = 60
 _MIGRATION_LOCK = 0x716F73666F726765  # "qosforge": one migration at a time on a server
 
 CHANNEL = "qosforge_changes"
@@ -72,8 +66,8 @@ class SchemaOutdated(DatabaseFailed):
 class Database:
     """One database, with short transactions; safe to share between threads.
 
-    On SQLite writers begin ``IMMEDIATE`` (one at a time, none can deadlock by upgrading a read), readers see one
-    snapshot and block nobody. On PostgreSQL both are the server's own transactions.
+    On SQLite writers follow each other, readers see one snapshot and block nobody. On PostgreSQL both are the
+    server's own transactions.
     """
 
     def __init__(self, url: str, *, patience: float = OUTAGE_SECONDS, schema: Schema = Schema.CURRENT) -> None:
@@ -91,10 +85,7 @@ class Database:
         self._patience = patience
         self._pool = EMBEDDED_POOL if self.is_embedded else SERVER_POOL
         if self.path is not None:
-            self._engine = sa.create_engine(self.url, pool_size=self._pool.kept, max_overflow=self._pool.more)
-            event.listen(self._engine, "connect", _on_connect)
-            event.listen(self._engine, "begin", _on_begin)
-            self._reader = self._engine.execution_options(qosforge_begin="DEFERRED")
+            self._engine, self._reader = open_file(self.url)
         else:
             self._engine = sa.create_engine(
                 self.url, pool_pre_ping=True, pool_size=self._pool.kept, max_overflow=self._pool.more
@@ -182,24 +173,17 @@ class Database:
         Raises:
             StoreError: it cannot be written.
         """
-        milliseconds = int(seconds * 1000)
         with self._store_errors(), self._engine.connect() as connection:
-            driver = connection.connection.driver_connection
-            assert driver is not None
-            if self.is_embedded:
-                driver.execute(f"PRAGMA busy_timeout={milliseconds}")
+            patience = waiting(connection, seconds) if self.is_embedded else nullcontext()
             try:
-                with connection.begin():
+                with patience, connection.begin():
                     if not self.is_embedded:
-                        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+                        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(seconds * 1000)}")
                     work(connection)
             except sa.exc.OperationalError as error:
                 if not _is_locked(error):
                     raise
                 return False
-            finally:
-                if self.is_embedded:
-                    driver.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
         return True
 
     def pool_use(self) -> PoolUse:
@@ -252,15 +236,8 @@ class Database:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
                 self._settle(connection, schema)
         else:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with held_lock(self.path.with_name(self.path.name + ".lock"), _MIGRATE_SECONDS), self._store_errors():
-                keep_private(self.path)
-                # The mode is a property of the file and cannot be set inside a transaction.
-                with closing(sqlite3.connect(self.path, timeout=BUSY_SECONDS)) as plain:
-                    let_shrink(plain)
-                    plain.execute("PRAGMA journal_mode=WAL")
-                with self._engine.begin() as connection:
-                    self._settle(connection, schema)
+            with self._store_errors(), prepared(self.path), self._engine.begin() as connection:
+                self._settle(connection, schema)
 
     def _require_sessions(self) -> None:
         """Refuse a pooler that keeps no sessions: statements that a client prepared would be gone, or another's."""
@@ -364,42 +341,3 @@ def _is_locked(error: sa.exc.DBAPIError) -> bool:
     if isinstance(error.orig, sqlite3.Error):
         return error.orig.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
     return getattr(error.orig, "sqlstate", None) == "55P03"
-
-
-def keep_private(path: Path) -> None:
-    """Let nobody but its owner read a database: it has hashes of passwords and tokens.
-
-    Its directory may be open to all. SQLite makes the files beside it with the mode of the database. A database
-    that is there is not opened: to close it would drop the locks that SQLite holds on it for this process, another
-    process would take itself for the last one, and remove the log that this one reads
-    (https://www.sqlite.org/howtocorrupt.html, 2.2).
-    """
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))
-    elif path.is_file() and path.stat().st_mode & 0o077:
-        path.chmod(0o600)
-
-
-def let_shrink(connection: sqlite3.Connection) -> None:
-    """Let a file that is still empty give space back in small steps later; a file with tables stays as it is.
-
-    There the pragma would be a commit each time, and wake everybody who waits for a change.
-    """
-    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
-
-
-def _on_connect(connection: Any, _record: Any) -> None:
-    try:
-        connection.isolation_level = None  # transactions begin where we say, see _on_begin
-        connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA synchronous=FULL")  # a journal row is on the disk before the device is touched
-    except BaseException:
-        connection.close()  # the pool has not taken it yet, and would forget it
-        raise
-
-
-def _on_begin(connection: sa.Connection) -> None:
-    mode = connection.get_execution_options().get("qosforge_begin", "IMMEDIATE")
-    connection.exec_driver_sql(f"BEGIN {mode}")

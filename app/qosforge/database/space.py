@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from qosforge.database.connections import BUSY_SECONDS, Database
+from qosforge.database.connections import Database
+from qosforge.database.sqlite_file import BUSY_SECONDS
 from qosforge.errors import Place, StoreError
 
 _INCREMENTAL = 2

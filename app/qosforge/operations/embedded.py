@@ -9,7 +9,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from qosforge.database.connections import BUSY_SECONDS
+from qosforge.database.sqlite_file import BUSY_SECONDS
 from qosforge.errors import InputError, Place, StoreError
 from qosforge.operations.archive import ENGINE, STORE
 

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from dbos import DBOS, SetWorkflowID, WorkflowHandle, WorkflowStatus
 from dbos import error as dbos_errors
 
-from qosforge.database.connections import keep_private, let_shrink
+from qosforge.database.sqlite_file import keep_private, let_shrink
 from qosforge.errors import InputError, Place, QosforgeError, StoreError
 from qosforge.runs.engine import json_records
 from qosforge.runs.engine.dbos_adapter import (
