@@ -19,20 +19,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.resources import root
+from qosforge.variables import PREFIX, names_a_device, other_variables
 
-_PREFIX = "QOSFORGE_"
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 _SUB_PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?")
 _NESTED = "__"
-_BESIDE = frozenset(
-    {
-        *("USERNAME", "PASSWORD", "SECRET", "SERVER", "TOKEN", "PLAIN_HTTP"),
-        *("OIDC_CLIENT_SECRET", "OIDC_CLIENT_SECRET_FILE", "WEBHOOK_KEY", "WEBHOOK_KEY_FILE"),
-    }
-)
-"""Variables that are no settings: secrets, and what the command line as a client reads."""
-_OF_DEVICES = re.compile(rf"{_PREFIX}(?:(?:USERNAME|PASSWORD|SECRET|CREDENTIALS)_|DEVICE_LIMITS{_NESTED})")
-"""Those that name a device, a credential or a step."""
 DEVICE_SESSIONS = 320
 """Sessions with devices that are open at once: more than the 300 devices of the largest push that
 ``benchmarks/pushing.py`` measures, so each of those is logged in to once in a run.
@@ -79,7 +70,7 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX,
+        env_prefix=PREFIX,
         env_nested_delimiter=_NESTED,
         env_ignore_empty=True,
         frozen=True,
@@ -250,7 +241,7 @@ class Settings(BaseSettings):
             raise InputError(
                 f"cannot create the run directory: {error.strerror}",
                 Place(file=str(self.var_dir)),
-                f"set {_PREFIX}VAR_DIR to a directory that can be written",
+                f"set {PREFIX}VAR_DIR to a directory that can be written",
             ) from error
         return self.var_dir
 
@@ -284,14 +275,19 @@ def _unusable(problems: Iterable[tuple[str, tuple[int | str, ...]]]) -> InputErr
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
     """Variables that look like ours and that nothing reads, with the name that is near to each, where one is."""
-    known = {_PREFIX + name.upper() for name in Settings.model_fields} | {_PREFIX + name for name in _BESIDE}
-    ours = (name for name in sorted(environment) if name.startswith(_PREFIX) and not _OF_DEVICES.match(name))
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | other_variables()
+    nested = tuple(
+        PREFIX + name.upper() + _NESTED
+        for name, field in Settings.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    )
+    ours = (name for name in sorted(environment) if name.startswith(PREFIX))
     return {
         name: next(iter(get_close_matches(name, known, n=1, cutoff=0.85)), None)
         for name in ours
-        if name not in known
+        if name not in known and not names_a_device(name) and not name.startswith(nested)
     }
 
 
 def _variable(location: tuple[int | str, ...]) -> str:
-    return _PREFIX + _NESTED.join(str(part) for part in location).upper()
+    return PREFIX + _NESTED.join(str(part) for part in location).upper()

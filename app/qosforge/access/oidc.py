@@ -30,6 +30,7 @@ from qosforge.access.roles import NotAuthenticated
 from qosforge.errors import InputError, Place, ServiceError
 from qosforge.page_addresses import service_address
 from qosforge.settings import Settings
+from qosforge.variables import SecretVariable
 
 CALLBACK = "/api/v1/login/oidc/callback"
 
@@ -38,7 +39,7 @@ _KEPT = timedelta(hours=1)  # the provider's document and keys
 _AWAY = timedelta(seconds=10)  # how long a provider that did not answer is not asked again
 _LEEWAY = 60  # seconds that its clock may be from ours
 _ALGORITHMS = ("RS256", "PS256", "ES256", "Ed25519", "EdDSA")  # by a public key only: never `none`, never an HMAC
-_SECRET = "QOSFORGE_OIDC_CLIENT_SECRET"  # noqa: S105  # the name of the variable
+_SECRET = SecretVariable.OIDC_CLIENT_SECRET
 _AGAIN = "begin the login again"
 
 
@@ -224,7 +225,7 @@ def open_provider(settings: Settings, environment: Mapping[str, str] = os.enviro
 
 
 def _secret(environment: Mapping[str, str]) -> str | None:
-    path = environment.get(f"{_SECRET}_FILE")
+    path = environment.get(_SECRET.file)
     if not path:
         return environment.get(_SECRET) or None
     try:
@@ -233,5 +234,5 @@ def _secret(environment: Mapping[str, str]) -> str | None:
         raise InputError(
             "the file of the client's secret cannot be read",
             Place(file=path),
-            f"let the service's user read the file that {_SECRET}_FILE names",
+            f"let the service's user read the file that {_SECRET.file} names",
         ) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qosforge.errors import InputError, Place
+from qosforge.variables import Variable
 
 if TYPE_CHECKING:
     from qosforge.client.connection import Connection
@@ -35,7 +36,7 @@ def choose(url: str | None, token_file: Path | None, command: str | None) -> Non
     able = command in REMOTE
     if command is not None and not able and (url is not None or token_file is not None):
         raise InputError(f"{command} works on this machine only", hint="leave --server out")
-    address = url if url is not None else os.environ.get("QOSFORGE_SERVER")
+    address = url if url is not None else os.environ.get(Variable.SERVER)
     if token_file is not None and not address:
         raise InputError("--token-file belongs to a service", hint="name it: --server URL, or QOSFORGE_SERVER")
     _address.set(address or None if able else None)
@@ -58,13 +59,13 @@ def connect() -> Connection:
 
     address = _address.get()
     assert address is not None
-    return Connection(address, _token(), plain=os.environ.get("QOSFORGE_PLAIN_HTTP") == "1")
+    return Connection(address, _token(), plain=os.environ.get(Variable.PLAIN_HTTP) == "1")
 
 
 def _token() -> str:
     path = _token_file.get()
     if path is None:
-        token = os.environ.get("QOSFORGE_TOKEN", "").strip()
+        token = os.environ.get(Variable.TOKEN, "").strip()
         if not token:
             hint = "set QOSFORGE_TOKEN, or name a file: --token-file"
             raise InputError("a service asks for a token", Place(path="QOSFORGE_TOKEN"), hint)

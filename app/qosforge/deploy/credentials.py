@@ -11,8 +11,8 @@ from pathlib import Path
 from qosforge.deploy.credentials_file import VALUES, Entry, read_credentials_file
 from qosforge.deploy.secret_reader import SecretReader
 from qosforge.errors import InputError, Place
+from qosforge.variables import CREDENTIALS, DeviceVariable
 
-NAMED = "QOSFORGE_CREDENTIALS"
 DEFAULT = "default"
 """What a device without ``credentials`` has of the file."""
 
@@ -85,7 +85,7 @@ class CredentialStore:
 
     def _named(self, device: str, name: str) -> Credentials:
         if name not in self._known:
-            prefix = f"{NAMED}_{_variable(name)}_"
+            prefix = f"{CREDENTIALS}{_variable(name)}_"
             given = {key: self._environment.get(prefix + key, "") for key in ("USERNAME", "PASSWORD", "SECRET")}
             if given["PASSWORD"]:
                 self._known[name] = Credentials(given["USERNAME"], given["PASSWORD"], given["SECRET"])
@@ -108,7 +108,7 @@ class CredentialStore:
             if name == DEFAULT:
                 hint = f"{_SET}, or give {self._file} an entry {DEFAULT!r}"
                 raise InputError("no credentials", Place(device=device), hint)
-            hint = f"set {NAMED}_{_variable(name)}_USERNAME and _PASSWORD, or add the entry to {self._file}"
+            hint = f"set {CREDENTIALS}{_variable(name)}_USERNAME and _PASSWORD, or add the entry to {self._file}"
             raise InputError(f"there are no credentials {name!r}", Place(device=device), hint)
         entry = self._entries[name]
         username, password, secret, passphrase = (
@@ -124,11 +124,11 @@ _SET = "set QOSFORGE_USERNAME and QOSFORGE_PASSWORD (and QOSFORGE_SECRET)"
 def _of_the_environment(device: str, environment: Mapping[str, str]) -> Credentials | None:
     suffix = f"_{_variable(device)}"
 
-    def setting(name: str) -> str | None:
-        return environment.get(f"QOSFORGE_{name}{suffix}", environment.get(f"QOSFORGE_{name}"))
+    def setting(variable: DeviceVariable) -> str | None:
+        return environment.get(variable + suffix, environment.get(variable))
 
-    username, password = setting("USERNAME"), setting("PASSWORD")
-    return Credentials(username, password, setting("SECRET") or "") if username and password else None
+    username, password = setting(DeviceVariable.USERNAME), setting(DeviceVariable.PASSWORD)
+    return Credentials(username, password, setting(DeviceVariable.SECRET) or "") if username and password else None
 
 
 def _variable(name: str) -> str:

@@ -20,8 +20,9 @@ from qosforge.access.credentials import derive_secret
 from qosforge.database.connections import is_embedded
 from qosforge.errors import InputError, Place, StoreError
 from qosforge.settings import Settings
+from qosforge.variables import SecretVariable
 
-VARIABLE = "QOSFORGE_WEBHOOK_KEY"
+VARIABLE = SecretVariable.WEBHOOK_KEY
 SHORTEST_KEY = 32
 """Characters: what ``openssl rand -hex 16`` writes."""
 _FILE = "webhook.key"
@@ -85,7 +86,7 @@ def find_key(settings: Settings, environment: Mapping[str, str] = os.environ) ->
     Raises:
         InputError: as `load_key`.
     """
-    path = environment.get(f"{VARIABLE}_FILE")
+    path = environment.get(VARIABLE.file)
     if path:
         return _parse_key(_read(Path(path)), Place(file=path))
     if environment.get(VARIABLE):
@@ -94,7 +95,7 @@ def find_key(settings: Settings, environment: Mapping[str, str] = os.environ) ->
         raise InputError(
             "webhooks are signed by a key that every process of the installation has, and none is set",
             Place(path=VARIABLE),
-            f"set it, or {VARIABLE}_FILE, for `serve` and every worker; `openssl rand -hex 32` writes one",
+            f"set it, or {VARIABLE.file}, for `serve` and every worker; `openssl rand -hex 32` writes one",
         )
     own = settings.var_dir / _FILE
     return _parse_key(_read(own), Place(file=str(own))) if own.exists() else None
