@@ -46,7 +46,7 @@ def ask(
     for name, files in snapshots.items():
         if files:
             _load(session, name, files)
-    asked = {key: question for key, question in QUESTIONS.items() if _is_asked(question, snapshots)}
+    asked = questions_about(snapshots)
     rows: dict[str, list[Any]] = {}
     failed: dict[str, str] = {}
     # Most of a small question's time is waiting; those that compute forwarding take the service's memory.
@@ -61,14 +61,19 @@ def ask(
                 try:
                     rows[key] = answer.result()
                 except BatfishException as error:
-                    failed[key] = _reason(str(error))
+                    failed[key] = last_cause(str(error))
     return {"rows": rows, "failed": failed}
 
 
-def _reason(log: str) -> str:
+def last_cause(log: str) -> str:
     """The last cause that a log of the service names."""
     causes = _CAUSE.findall(log) or log.strip().splitlines()[:1] or ["no reason given"]
     return str(causes[-1])[:300]
+
+
+def questions_about(snapshots: Mapping[str, Files]) -> dict[str, Question]:
+    """The questions that there is something to ask about in these snapshots, by their keys."""
+    return {key: question for key, question in QUESTIONS.items() if _is_asked(question, snapshots)}
 
 
 def _is_asked(question: Question, snapshots: Mapping[str, Files]) -> bool:
