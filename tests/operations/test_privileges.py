@@ -36,8 +36,9 @@ def test_a_service_works_with_the_privileges_that_are_documented(postgres_url: s
     user = f"service_{uuid4().hex}"
     execute(postgres_url, f"CREATE USER {user}")
     url = make_url(postgres_url).set(username=user).render_as_string(hide_password=False)
-    with pytest.raises(StoreError, match="permission denied"):
+    with pytest.raises(StoreError, match="permission denied") as refused:
         RunStore(url)
+    assert "grant" in str(refused.value.hint)
     (grants,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
     execute(postgres_url, *grants.replace("qosforge_service", user).strip().rstrip(";").split(";"))
     service = executor(url)

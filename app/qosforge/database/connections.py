@@ -39,6 +39,12 @@ UPGRADE_HINT = "stop the service, then `qosforge database upgrade`, which backs 
 SESSIONS_HINT = "name the server itself in QOSFORGE_DATABASE_URL, or set pool_mode = session in the pooler"
 """What to do with a pooler that keeps no sessions."""
 
+PRIVILEGES_HINT = "let the user own the database, or grant what docs/operations.md has under Privileges"
+"""What to do where the server does not let the user do something."""
+
+_DENIED = "42501"
+"""SQLSTATE of PostgreSQL's ``insufficient_privilege`` (appendix A)."""
+
 T = TypeVar("T")
 
 
@@ -277,13 +283,14 @@ class Database:
         except sa.exc.IntegrityError:
             raise  # a broken rule of ours, not a sick database
         except sa.exc.DatabaseError as error:
-            raise self._trouble("failed", str(error.orig)) from error
+            denied = getattr(error.orig, "sqlstate", None) == _DENIED
+            raise self._trouble("failed", str(error.orig), PRIVILEGES_HINT if denied else "") from error
         except sqlite3.Error as error:
             raise self._trouble("failed", str(error)) from error
 
     def _trouble(self, what: str, why: str, hint: str = "") -> DatabaseFailed:
         if self.path is None:
-            otherwise = "check that the server runs, and that the user may create tables in this database"
+            otherwise = "check that the server runs, and that user, password and database are those of it"
         else:
             otherwise = "check that the file is a run store, can be written and that its disk has space"
         return DatabaseFailed(f"the run store {what}: {why}", self._place(), hint or otherwise)
