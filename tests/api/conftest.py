@@ -24,6 +24,7 @@ from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.middleware.header_timeout import HeaderTimeoutProtocol
 from qosforge.settings import Settings
+from tests.patience import PATIENCE
 
 Headers = dict[str, str]
 
@@ -88,7 +89,7 @@ def served(app: FastAPI) -> Iterator[httpx2.Client]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """A module or a test may override it."""
-    return Settings(var_dir=tmp_path / "var", compute_processes=1)
+    return Settings(var_dir=tmp_path / "var", compute_processes=1, request_seconds=PATIENCE)
 
 
 @pytest.fixture

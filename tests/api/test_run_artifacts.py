@@ -26,6 +26,7 @@ from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People
+from tests.patience import PATIENCE
 from tests.run_requests import request_run
 
 SECRET = "s3cr3t-of-r1"
@@ -56,7 +57,7 @@ class Kept:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     """The routers of the campus under a short intent, over SSH, measured before and after."""
     folder = tmp_path_factory.mktemp("kept")
-    settings = Settings(var_dir=folder / "var", compute_processes=1)
+    settings = Settings(var_dir=folder / "var", compute_processes=1, request_seconds=PATIENCE)
     inventory = folder / "campus"
     shutil.copytree(root() / "inventories" / "campus", inventory)
     startup = inventory / "startup" / "r1.cfg"

@@ -44,6 +44,7 @@ from qosforge.settings import Settings
 from qoslab import control
 from tests.api.conftest import Headers, People
 from tests.counted import tried
+from tests.patience import PATIENCE
 from tests.principals import somebody
 from tests.run_requests import request_run
 
@@ -98,6 +99,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         var_dir=folder / "var",
         compute_processes=1,
         requests_per_minute=1_000_000,
+        request_seconds=PATIENCE,
         inventories_dir=inventories,
     )
     with open_backend(settings) as backend, ExitStack() as ended:

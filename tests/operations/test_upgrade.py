@@ -23,6 +23,7 @@ from tests.api.served import QOSFORGE
 from tests.checkout import PYTHONPATH
 from tests.cli.conftest import Command
 from tests.parts import need
+from tests.patience import PATIENCE
 
 MOMENT = "2026-01-01T00:00:00.000000+00:00"
 RUN = "0190f8a2-7c1e-7b6a-9d3e-5f1c2b3a4d5e"
@@ -95,7 +96,7 @@ def test_no_service_starts_on_an_older_schema(older: str) -> None:
         env={**os.environ, "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 3

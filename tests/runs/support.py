@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from qosforge.compute import Compute
 from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.reason import Reason
+from tests.patience import PATIENCE
 
 Spawn = Callable[..., "subprocess.Popen[str]"]
 """Start ``python -c script arguments`` in the checkout."""
@@ -32,7 +33,7 @@ class Clock:
         self.moment += timedelta(seconds=seconds)
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
     """Poll until ``condition`` holds; the test fails when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -23,6 +23,7 @@ from qosforge.access.users import add_user, find_user, grant
 from qosforge.database.connections import Database
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JOURNAL, RUNS, UNFINISHED, JournalAction
+from tests.patience import PATIENCE
 
 from .command import Command
 from .crowd import Crowd
@@ -201,7 +202,7 @@ def in_background(work: Callable[[], list[str]]) -> Future[list[str]]:
     return future
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
     """Poll until it holds; the test fails when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():

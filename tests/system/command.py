@@ -12,6 +12,7 @@ from pathlib import Path
 
 from qosforge.cli.main import main
 from tests.forkserver import computing_process
+from tests.patience import PATIENCE
 
 
 def become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
@@ -61,7 +62,7 @@ class Command:
         self._process.start()
         self.pid = self._process.pid
 
-    def wait_for(self, condition: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    def wait_for(self, condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Wait until ``condition`` holds; the test fails when the command ends before, or never comes there."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -79,7 +80,7 @@ class Command:
         self._process.kill()
         self._process.join()
 
-    def wait(self, seconds: float = 120) -> Ended:
+    def wait(self, seconds: float = PATIENCE) -> Ended:
         """Wait for its end; the test fails when it does not come."""
         self._process.join(seconds)
         if self._process.exitcode is None:

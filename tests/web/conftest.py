@@ -21,6 +21,7 @@ from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.api.served import Served, serving
 from tests.parts import need
+from tests.patience import PATIENCE
 from tests.web.browser import DESKTOP, Tab, chromium
 from tests.web.people import PASSWORD, Persons
 
@@ -75,7 +76,7 @@ def site(var_dir: Path) -> Iterator[Site]:
 @pytest.fixture
 def backend(tmp_path: Path) -> Iterator[Backend]:
     """The parts of a service in this process."""
-    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1)) as made:
+    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1, request_seconds=PATIENCE)) as made:
         yield made
 
 

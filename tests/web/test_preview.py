@@ -27,6 +27,7 @@ from qosforge.runs.record.summaries import ValidateSummary
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.device_texts import said_by
+from tests.patience import PATIENCE
 from tests.principals import somebody
 from tests.web.furnished import ADMIN, NETWORK, POLICY, furnish
 from tests.web.people import Persons
@@ -49,7 +50,10 @@ def inventories(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def backend(tmp_path_factory: pytest.TempPathFactory, inventories: Path) -> Iterator[Backend]:
     """One for the module: a computing process takes a while to begin."""
     settings = Settings(
-        var_dir=tmp_path_factory.mktemp("preview") / "var", inventories_dir=inventories, compute_processes=1
+        var_dir=tmp_path_factory.mktemp("preview") / "var",
+        inventories_dir=inventories,
+        compute_processes=1,
+        request_seconds=PATIENCE,
     )
     with open_backend(settings) as made:
         texts = {d.name: _startup(d.name) for d in load_network(inventories / "campus").devices if d.name != "e300"}
