@@ -49,8 +49,10 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
         gc.enable()
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Have the fork server, of which a process has one, import what the collected tests begin with it."""
+    if session.config.option.collectonly or all(item.get_closest_marker("skip") for item in session.items):
+        return
     if begun := sys.modules.get("tests.forkserver"):
         preload(begun.PRELOADED)
     if executor := sys.modules.get("qosforge.executor.executor"):
