@@ -14,6 +14,7 @@ import pytest
 
 from qosforge.compute import preload, start_server
 from tests import counted, file_durations, hypothesis_profiles, sqlite_template
+from tests.earlier_release import has_earlier_release
 from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
 from tests.vault_servers import openbao_program
@@ -87,6 +88,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent["samples"] = (
             f"of published configurations: they are not beside the checkout (to run them: {SAMPLES})"
         )
+    if not has_earlier_release():
+        absent["history"] = "with code of an earlier release: the history ends before it (git fetch --unshallow)"
     deselected = config.stash[DESELECTED]
     for item in items:
         for marker, reason in absent.items():

@@ -12,10 +12,9 @@ from qosforge.device_state.drift import find_baselines
 from qosforge.inventory.loader import load_network
 from qosforge.runs.record.store import RunStore
 from tests.cli.conftest import Command
+from tests.earlier_release import EarlierRelease
 
-from .earlier_release import EarlierRelease
-
-pytestmark = pytest.mark.needs("git")
+pytestmark = [pytest.mark.needs("git"), pytest.mark.history]
 
 NETWORK, POLICY = "inventories/infn-fnal", "policies/infn-fnal-pq.yaml"
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from tests.checkout import ROOT
@@ -25,11 +26,11 @@ class EarlierRelease:
         """Take its files into ``folder``; ``settings`` are environment variables of its commands."""
         self.folder = folder
         self._settings = settings
-        added = _git("log", "--diff-filter=A", "--format=%H", "--", BEFORE).split()
-        assert added, f"the history does not go back to {BEFORE}: git fetch --unshallow"
+        commit = _commit()
+        assert commit is not None
         folder.mkdir(parents=True)
         tree = folder / "tree.tar"
-        _git("archive", "--output", str(tree), f"{added[-1]}^")
+        _git("archive", "--output", str(tree), commit)
         subprocess.run(["tar", "-xf", tree, "-C", folder], check=True)
         tree.unlink()
         self._name_plugins()
@@ -60,6 +61,20 @@ class EarlierRelease:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+
+def has_earlier_release() -> bool:
+    """Whether the repository's history goes back to it: that of a shallow clone or of an archive does not."""
+    return _commit() is not None
+
+
+@cache
+def _commit() -> str | None:
+    try:
+        added = _git("log", "--diff-filter=A", "--format=%H", "--", BEFORE).split()
+        return _git("rev-parse", "--verify", f"{added[-1]}^").strip() if added else None
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def _git(*words: str) -> str:
