@@ -18,12 +18,13 @@ from benchmarks.timing import Percentiles, Ratio, Size, percentiles
 from qosforge.artifacts.store import open_artifacts
 from qosforge.device_state.last_known import store_readings
 from qosforge.inventory.loader import load_network
+from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.resources import root
 from qosforge.runs.record.store import RunStore
 from qosforge.settings import Settings
 
 NETWORK = "campus"
-MOST_MS = 200.0
+P95_MOST_MS = 150.0
 MOST_KB = 150.0
 
 _POLICY = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
@@ -50,7 +51,7 @@ def measure() -> Iterator[Percentiles | Ratio | Size]:
             compiled = percentiles(lambda: _compile(ask, next(fresh)))
             yield Percentiles("baseline: POST /api/v1/compile, a text never seen", *compiled)
             shown = percentiles(lambda: _preview(ask, next(fresh)))
-            yield Percentiles("editor: preview of a text never seen", *shown, MOST_MS)
+            yield Percentiles("editor: preview of a text never seen", *shown, p95_at_most=P95_MOST_MS)
             yield Ratio("editor: preview / compile", shown[0] / 1e3, compiled[0] / 1e3)
             for name, path, most in (
                 ("login", "/login", MOST_KB),
@@ -64,7 +65,12 @@ def _read_once(settings: Settings) -> None:
     """Let the devices have been read as they start."""
     folder = root() / "inventories" / NETWORK
     network = load_network(folder)
-    texts = {d.name: (folder / "startup" / f"{d.name}.cfg").read_text(encoding="utf-8") for d in network.devices}
+    texts = {
+        d.name: DeviceText(
+            (folder / "startup" / f"{d.name}.cfg").read_text(encoding="utf-8"), DeviceWords(d.name, d.platform)
+        )
+        for d in network.devices
+    }
     with closing(RunStore(settings.database_url)) as store:
         store_readings(store, open_artifacts(settings, store.database), network, texts, datetime.now(UTC))
 

@@ -60,16 +60,18 @@ class Median:
 
 @dataclass(frozen=True)
 class Percentiles:
-    """Milliseconds of a request, in the median, which has the bound, and of all but one in twenty."""
+    """Milliseconds of a request, in the median and of all but one in twenty, each with its bound."""
 
     name: str
     ms: float
     p95: float
     at_most: float | None = None
+    p95_at_most: float | None = None
 
     def __str__(self) -> str:
         told = _bound_note(self.at_most, "at most", self.ms, below=True)
-        return f"{self.name}: median {self.ms:.1f} ms{told}, p95 {self.p95:.1f} ms"
+        late = _bound_note(self.p95_at_most, "at most", self.p95, below=True)
+        return f"{self.name}: median {self.ms:.1f} ms{told}, p95 {self.p95:.1f} ms{late}"
 
 
 @dataclass(frozen=True)
