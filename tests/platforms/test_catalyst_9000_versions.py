@@ -31,6 +31,12 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Box:
     return booted(tmp_path_factory.mktemp("sw"))
 
 
+def test_an_entry_that_another_one_takes_is_not_written() -> None:
+    both = {**WEB, "match": {"any": [{"application": "http"}, {"protocol": "tcp"}]}}
+    text = "".join(block.text for block in made(both, REST).blocks)
+    assert "ip access-list extended QOSFORGE-web\n permit tcp any any\nclass-map" in text
+
+
 def test_protocol_zero_is_an_entry_of_a_list() -> None:
     zero = {**WEB, "match": {"any": [{"protocol": 0}]}}
     text = "".join(block.text for block in made(zero, REST).blocks)

@@ -81,6 +81,30 @@ def test_a_list_is_written_as_the_box_prints_it() -> None:
     )
 
 
+TCP = Alternative(protocol=(6,))
+
+
+@pytest.mark.parametrize(
+    ("terms", "kept"),
+    [
+        ((TCP, Alternative(protocol=(6,), source_port=((80, 80),), dscp=(46,))), [Term(protocol=6)]),
+        ((Alternative(protocol=(6,), dscp=(46,)), FOUR, TCP), [Term(source="10.1.0.0/16"), Term(protocol=6)]),
+    ],
+)
+def test_what_another_alternative_takes_anyway_has_no_entry(
+    terms: tuple[Alternative, ...], kept: list[Term]
+) -> None:
+    wanted = requested(gold(*terms))
+    result = lowered(wanted)
+    assert errors(result) == []
+    assert list(port(result).egress.rules[0].any_of) == kept
+
+
+def test_ipv6_beside_a_mark_keeps_its_own_entry() -> None:
+    result = lowered(requested(gold(SIX.model_copy(update={"dscp": (46,)}), Alternative(dscp=(46,)))))
+    assert len(port(result).egress.rules[0].any_of) == 2
+
+
 def test_a_delta_and_its_inverse_know_lists_of_ipv6() -> None:
     grammar = PLATFORM.grammar
     current = grammar.parse(STARTUP + text_of(requested(gold(SIX))))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import combinations
 from typing import Any
 
 from qosforge.errors import Place
@@ -20,6 +21,7 @@ from qosforge.plan.request import TermRequest as Alternative
 
 Parts = Callable[[int, int], tuple[PortRange, ...]]
 """Gives the parts of a range of ports, by its first and last one."""
+_PREFIXES = ("source", "destination")
 _ADDRESSES = ("source", "destination", "source_mac", "destination_mac")
 
 
@@ -56,6 +58,35 @@ def _header_terms(terms: tuple[Alternative, ...], applications: tuple[Applicatio
         else:
             marks[Term(**own)] = None
     return (*ports, *marks)
+
+
+def without_covered(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Terms in their order, none twice, and none that asks for all that another one asks for and more.
+
+    Such a term takes no packet that the other does not take: as an entry of an access list it is never reached.
+    """
+    asked = {term: frozenset(_conditions(term)) for term in terms}
+    every = frozenset(asked.values())
+    return tuple(term for term, own in asked.items() if every.isdisjoint(_wider(own)))
+
+
+Condition = tuple[str, object]
+
+
+def _conditions(term: Term) -> Iterator[Condition]:
+    return ((name, value) for name, value in vars(term).items() if value not in (None, ()))
+
+
+def _wider(conditions: frozenset[Condition]) -> Iterator[frozenset[Condition]]:
+    """Every set of conditions with some of these, and not all: at most a few, however many terms there are.
+
+    What has a prefix of IPv6 stays beside what has none: the lines of the latter may look at IPv4 alone.
+    """
+    six = {one for one in conditions if one[0] in _PREFIXES and ":" in str(one[1])}
+    for count in range(len(conditions)):
+        for some in combinations(conditions, count):
+            if not six or not six.isdisjoint(some):
+                yield frozenset(some)
 
 
 def asks_flow(term: Alternative) -> bool:

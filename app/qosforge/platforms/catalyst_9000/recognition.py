@@ -15,7 +15,14 @@ from qosforge.platforms.ios_switch.policing import PolicedMap
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.access_lists import speaks_ipv6, version
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
-from qosforge.platforms.recognition import asks_flow, default_marked_down, header_terms, points_of, ports_only
+from qosforge.platforms.recognition import (
+    asks_flow,
+    default_marked_down,
+    header_terms,
+    points_of,
+    ports_only,
+    without_covered,
+)
 
 
 def input_rules(
@@ -26,7 +33,7 @@ def input_rules(
     exceeding = PolicedMap()
     notes.extend(default_marked_down(request))
     for entry in request.classes:
-        taken = (Term(),) if entry.is_default else tuple(dict.fromkeys(_terms(request, entry, notes)))
+        taken = (Term(),) if entry.is_default else without_covered(_terms(request, entry, notes))
         if not taken:
             continue
         written = marks[entry.name]

@@ -20,6 +20,7 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.class_maps import entry_marks, matches_marks, needs_one_line
 from qosforge.platforms.cisco_ios.trains import has
 from qosforge.platforms.mqc.access_lists import version
+from qosforge.platforms.recognition import without_covered
 
 _MOST_JOINED = 1_000
 """Pairs that two lists may stand for: people and findings look at each."""
@@ -66,8 +67,7 @@ def _lowered(
         joined_versions = {version(t) == 6 for t in any_of}
     if len(joined_versions) > 1:
         return because("match-combination-unsupported", variant="ipv6-joined")
-    # A line said twice is held once.
-    return tuple(dict.fromkeys(any_of)), tuple(dict.fromkeys(none_of))
+    return without_covered(any_of), tuple(dict.fromkeys(none_of))
 
 
 def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...] | Reason:
@@ -85,7 +85,7 @@ def access_list_terms(request: DeviceRequest, class_request: ClassRequest) -> tu
     for term in terms:
         if not _in_list(term) or version(Term(source=next(iter((*term.source, *term.destination)), None))) == 6:
             return because("match-combination-unsupported", variant="numbered-list", fields=_words(term))
-    return tuple(dict.fromkeys(entry for term in terms for entry in _entries_of(term)))
+    return without_covered(entry for term in terms for entry in _entries_of(term))
 
 
 def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
