@@ -17,6 +17,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import compile_document, policy_document
+from qosforge.validation.checks import own_checks
 from qosforge.validation.classification import check_classification
 from qosforge.validation.context import ValidationContext
 
@@ -94,4 +95,4 @@ def _proofs() -> tuple[float, float]:
 
 def _preview(intent: LoadedIntent, network: Network) -> None:
     running = {device.name: bare_configuration(device) for device in network.devices}
-    policy_document(check_policy(intent, network, running, own_checks=True)).model_dump_json()
+    policy_document(check_policy(intent, network, running, own_checks=own_checks)).model_dump_json()

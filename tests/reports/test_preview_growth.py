@@ -17,6 +17,7 @@ from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import policy_document
 from qosforge.validation import context
+from qosforge.validation.checks import own_checks
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def preview(network: Network, texts: dict[str, str]) -> int:
     """Python calls of a preview with all its checks, as a document."""
     profile = cProfile.Profile()
     profile.enable()
-    policy_document(check_policy(change(), network, texts, own_checks=True)).model_dump_json()
+    policy_document(check_policy(change(), network, texts, own_checks=own_checks)).model_dump_json()
     profile.disable()
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 
@@ -54,7 +55,7 @@ def test_only_the_devices_of_the_change_and_their_neighbours_are_looked_at(
         patch.object(Compiler, "device", autospec=True, side_effect=Compiler.device) as compiled,
         patch.object(context, "parse_running", side_effect=context.parse_running) as parsed,
     ):
-        found = check_policy(change(), network, running(network), own_checks=True)
+        found = check_policy(change(), network, running(network), own_checks=own_checks)
     changed = devices_in(change().intent.apply, network)
 
     assert {device.name for device in found.devices} == changed == {"d0", "d1", "d2"}
@@ -80,7 +81,7 @@ def test_links_that_a_change_leaves_alone_are_not_judged(campus: Callable[[int],
     texts = running(network)
     texts |= {d.name: compressing + texts[d.name] for d in network.devices if d.platform == "cisco_ios"}
 
-    found = check_policy(change(), network, texts, own_checks=True).findings
+    found = check_policy(change(), network, texts, own_checks=own_checks).findings
 
     judged = {f.device for f in found if f.code == "one-sided-efficiency"}
     assert judged

@@ -10,6 +10,7 @@ from qosforge.platforms.secret_forms import MASK
 from qosforge.preview.policy_check import check_policy
 from qosforge.reports.preview import compile_document, validate_document
 from qosforge.resources import root
+from qosforge.validation.checks import own_checks
 from tests.device_texts import said
 
 pytestmark = pytest.mark.hostile
@@ -26,7 +27,7 @@ HELD = (
 
 
 def test_neither_findings_nor_candidates_quote_it_as_it_is() -> None:
-    checked = check_policy(LOADED, NETWORK, {"r1": said(HELD)}, own_checks=True)
+    checked = check_policy(LOADED, NETWORK, {"r1": said(HELD)}, own_checks=own_checks)
     documents = (compile_document(checked), validate_document(checked))
     for document in documents:
         told = document.model_dump_json(by_alias=True)

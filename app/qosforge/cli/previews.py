@@ -20,6 +20,7 @@ from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import check_policy, chosen_devices
 from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_document, validate_document
 from qosforge.settings import load_settings
+from qosforge.validation.checks import own_checks
 from qosforge.validation.reads import devices_to_read
 
 
@@ -74,7 +75,9 @@ def validate_preview(options: PreviewOptions, require_batfish: bool) -> Validate
     settings = load_settings()
     needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
     now = _read_devices(net, needed) if options.live else LiveState()
-    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, own_checks=True, strict=options.strict)
+    checked = check_policy(
+        loaded, net, now.running, unsaved=now.unsaved, own_checks=own_checks, strict=options.strict
+    )
     service, address = BatfishService.of(settings), batfish_address(settings)
     return validate_document(
         checked.with_findings(service.check(checked.batfish, address, require=require_batfish))

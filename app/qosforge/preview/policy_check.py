@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +19,9 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
 from qosforge.platforms.masked_findings import mask_findings
 from qosforge.units import listed
-from qosforge.validation import checks
+
+OwnChecks = Callable[[Compilation, Mapping[str, Configuration]], tuple[Finding, ...]]
+"""Such as `qosforge.validation.checks.own_checks`, or a part of these."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ def check_policy(
     *,
     unsaved: Mapping[str, Sequence[str]] | None = None,
     devices: Collection[str] = (),
-    own_checks: bool = False,
+    own_checks: OwnChecks | None = None,
     strict: bool = False,
 ) -> PolicyCheck:
-    """Compile a policy for a network and, with ``own_checks``, put it to these; findings of ``devices`` alone where
+    """Compile a policy for a network and, put it to ``own_checks``; findings of ``devices`` alone where
     given. What Batfish finds of it comes later: see `PolicyCheck.batfish`.
 
     ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
@@ -87,8 +89,8 @@ def check_policy(
     texts = dict(running or {})
     compilation = compile_intent(loaded, network, texts)
     findings = (*compilation.findings, *unconfirmed_findings(compilation.devices))
-    if own_checks:
-        findings += checks.own_checks(compilation, texts)
+    if own_checks is not None:
+        findings += own_checks(compilation, texts)
     findings += tuple(
         not_saved(device.name, unsaved[device.name])
         for device in compilation.devices

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -188,9 +189,13 @@ def compile_document(checked: PolicyCheck) -> CompilePreview:
     candidates = {candidate.device: candidate for candidate in checked.candidates}
     return CompilePreview(
         **_head(checked),
-        devices=tuple(_device(checked, device, candidates.get(device.name)) for device in checked.devices),
+        devices=_devices(checked, candidates),
         rollout=_rollout(checked, [name for name, candidate in candidates.items() if not candidate.empty]),
     )
+
+
+def _devices(checked: PolicyCheck, candidates: Mapping[str, Candidate]) -> tuple[DevicePreview, ...]:
+    return tuple(_device(checked, device, candidates.get(device.name)) for device in checked.devices)
 
 
 def _rollout(checked: PolicyCheck, changed: Collection[str]) -> tuple[WaveDocument, ...]:
@@ -211,14 +216,27 @@ def _rollout(checked: PolicyCheck, changed: Collection[str]) -> tuple[WaveDocume
 
 def policy_document(checked: PolicyCheck) -> PolicyPreview:
     """The document of a compilation for the policy editor."""
-    loaded = checked.compilation.intent
-    classes = every_class(loaded.intent.classes)
-    return PolicyPreview(
-        **dict(compile_document(checked)),
-        classes=tuple(
-            ClassDocument(name=each.name, number=number, line=_line(loaded, each.name))
-            for number, each in enumerate(classes, 1)
-        ),
+    return PolicyPreview(**dict(compile_document(checked)), classes=_classes(checked.compilation.intent))
+
+
+def part_document(checked: PolicyCheck) -> PolicyPreview:
+    """The document of some devices of a network, with what is found of these; what is found of the policy and
+    between devices is in `rest_document`, and nothing of waves.
+    """
+    alone = replace(checked, findings=tuple(f for f in checked.findings if f.device is not None))
+    devices = _devices(alone, {candidate.device: candidate for candidate in alone.candidates})
+    return PolicyPreview(**_head(alone), devices=devices, classes=_classes(alone.compilation.intent))
+
+
+def rest_document(checked: PolicyCheck) -> PolicyPreview:
+    """The document of a whole network without its devices: what was found."""
+    return PolicyPreview(**_head(checked), devices=(), classes=_classes(checked.compilation.intent))
+
+
+def _classes(loaded: LoadedIntent) -> tuple[ClassDocument, ...]:
+    return tuple(
+        ClassDocument(name=each.name, number=number, line=_line(loaded, each.name))
+        for number, each in enumerate(every_class(loaded.intent.classes), 1)
     )
 
 

@@ -34,6 +34,15 @@ def own_checks(
 
     ``predicted`` are the configurations that the candidates are made of, where they are made already.
     """
+    return (*device_checks(compilation, running, predicted), *network_checks(compilation, running, predicted))
+
+
+def device_checks(
+    compilation: Compilation,
+    running: Mapping[str, Configuration],
+    predicted: Mapping[str, PredictedConfiguration] | None = None,
+) -> tuple[Finding, ...]:
+    """Findings of the checks that look at one device at a time: of a part of a network they are the same."""
     known = ValidationContext(compilation, running, predicted or {})
     lines = tuple(check_lines(known))
     faulty = {finding.device for finding in lines}
@@ -43,6 +52,17 @@ def own_checks(
         *(finding for finding in check_rendering(known) if finding.device not in faulty),
         *check_classification(known),
         *check_mark_queues(known),
+    )
+
+
+def network_checks(
+    compilation: Compilation,
+    running: Mapping[str, Configuration],
+    predicted: Mapping[str, PredictedConfiguration] | None = None,
+) -> tuple[Finding, ...]:
+    """Findings of the checks that look at the policy, at links, paths and flows: they need the whole network."""
+    known = ValidationContext(compilation, running, predicted or {})
+    return (
         *check_class_order(known),
         *check_efficiency(known),
         *check_ends(known),

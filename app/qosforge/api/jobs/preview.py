@@ -17,9 +17,17 @@ from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.preview.policy_check import PolicyCheck, check_policy
+from qosforge.preview.policy_check import OwnChecks, PolicyCheck, check_policy
 from qosforge.release import release
-from qosforge.reports.preview import PreviewDocument, compile_document, policy_document, validate_document
+from qosforge.reports.preview import (
+    PreviewDocument,
+    compile_document,
+    part_document,
+    policy_document,
+    rest_document,
+    validate_document,
+)
+from qosforge.validation.checks import device_checks, network_checks, own_checks
 from qosforge.validation.reads import devices_to_read
 
 MAX_INTENTS = 64
@@ -27,8 +35,12 @@ MAX_NETWORKS = 16
 """Parsed policies and networks that each process caches."""
 
 T = TypeVar("T")
-PreviewKind = Literal["compile", "validate", "policy"]
-"""Which document to make; ``policy`` is a `PolicyPreview`."""
+PreviewKind = Literal["compile", "validate", "policy", "part", "rest"]
+"""Which document to make; ``policy`` is a `PolicyPreview`.
+
+``part`` is one of some of the devices, at the cost of these alone; ``rest`` one without any, with the findings that
+only the whole network gives. Parts and rest make the preview of a network that is too large for one answer.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,13 +102,15 @@ def render_preview(job: PreviewJob) -> RenderedPreview:
     """Make the document of a job, in a computing process."""
     network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
+    if job.kind == "part":
+        network = _narrowed(network, job.devices)
     checked = check_policy(
         loaded,
         network,
         job.running,
         unsaved=job.unsaved,
         devices=job.devices,
-        own_checks=job.kind != "compile",
+        own_checks=_CHECKS[job.kind],
         strict=job.strict,
     )
     document = _DOCUMENTS[job.kind](checked)
@@ -120,7 +134,23 @@ _DOCUMENTS: Mapping[PreviewKind, Callable[[PolicyCheck], PreviewDocument]] = {
     "compile": compile_document,
     "validate": validate_document,
     "policy": policy_document,
+    "part": part_document,
+    "rest": rest_document,
 }
+
+_CHECKS: Mapping[PreviewKind, OwnChecks | None] = {
+    "compile": None,
+    "validate": own_checks,
+    "policy": own_checks,
+    "part": device_checks,
+    "rest": network_checks,
+}
+
+
+def _narrowed(network: Network, devices: tuple[str, ...]) -> Network:
+    """A network with these devices alone. Its links are not for use: most of their ends are not there."""
+    kept = tuple(device for device in network.devices if device.name in devices)
+    return network.model_copy(update={"devices": kept})
 
 
 def _unpickle_network(blob: bytes) -> Network:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Form, Response
@@ -11,20 +12,23 @@ from fastapi import APIRouter, Depends, Form, Response
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.jobs.preview import PreviewKind
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.previews import PreviewRequest
+from qosforge.compute import TookTooLong
 from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.errors import InputError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Network
 from qosforge.reports.preview import PolicyPreview
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.preview import PreviewForm, PreviewView
+from qosforge.web.views.preview import FIRST_PART, MAX_WHOLE_DEVICES, PART, LargePreview, PreviewForm, PreviewView
 
 router = APIRouter()
 
 TheForm = Annotated[PreviewForm, Depends()]
+Count = Annotated[int, Form(ge=0, le=1_000_000)]
 
 
 @router.post("/preview", dependencies=sees(Role.VIEWER, recorded=False))
@@ -44,19 +48,57 @@ def preview(
     network = _visible_network(caller, backend, form)
     written = form.written(backend, caller)
     try:
-        devices = backend.previews.required_devices(
-            PreviewRequest("policy", network.name, written, caller=caller.name)
-        )
+        devices = _required(caller, backend, form)
         read = bool(live and devices)
         unread = (
             _read(audit_live_read(page.request, backend, network.name), backend, network, devices) if read else {}
         )
+        large = _large(caller, backend, form, unread)
+        if large is not None:
+            return page.answer("preview/large.html.j2", large=large)
         view = _view(caller, backend, form, devices, unread)
     except InputError as error:
         answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
         answer.headers["X-Preview"] = "refused"
         return answer
     return page.answer("preview/preview.html.j2", view=view)
+
+
+@router.post("/preview/part", dependencies=sees(Role.VIEWER, recorded=False))
+def part(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    form: TheForm,
+    done: Count,
+    unsound: Count,
+) -> Response:
+    """The next devices of the preview of a large network; ``done`` came before, ``unsound`` of them with errors."""
+    names = _devices_in_scope(caller, backend, form)
+    end = done + PART if done else FIRST_PART
+    view = _part(caller, backend, form, names[done:end])
+    return page.answer(
+        "preview/part.html.j2",
+        view=view,
+        done=min(end, len(names)),
+        of=len(names),
+        unsound=unsound + view.unsound,
+    )
+
+
+@router.post("/preview/rest", dependencies=sees(Role.VIEWER, recorded=False))
+def rest(
+    *, page: ThePage, caller: Caller, backend: TheBackend, form: TheForm, done: Count, unsound: Count
+) -> Response:
+    """What is found of a large network as a whole, after its devices."""
+    _visible_network(caller, backend, form)
+    view: PreviewView | None
+    try:
+        view = _compiled(caller, backend, form, "rest", _required(caller, backend, form))
+    except TookTooLong:
+        view = None
+    return page.answer("preview/rest.html.j2", view=view, of=done, unsound=unsound)
 
 
 @router.post("/preview/device", dependencies=sees(Role.VIEWER, recorded=False))
@@ -71,8 +113,10 @@ def device(
     """One device of a preview: lines to enter, rollback lines, configuration and plan."""
     network = _visible_network(caller, backend, form)
     name = device_of(network, device).name
-    preview_request = PreviewRequest("policy", network.name, form.written(backend, caller), caller=caller.name)
-    view = _view(caller, backend, form, backend.previews.required_devices(preview_request), {})
+    if _large(caller, backend, form, {}) is not None:
+        view = _part(caller, backend, form, (name,))
+    else:
+        view = _view(caller, backend, form, _required(caller, backend, form), {})
     return page.answer(
         "preview/device.html.j2", view=view, device=next(one for one in view.devices if one.name == name)
     )
@@ -92,6 +136,36 @@ def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[s
     return {device: str(error) for device, error in errors.items()}
 
 
+def _required(caller: Principal, backend: Backend, form: PreviewForm) -> tuple[str, ...]:
+    """The devices whose configurations the preview depends on."""
+    written = form.written(backend, caller)
+    return backend.previews.required_devices(PreviewRequest("policy", form.network, written, caller=caller.name))
+
+
+def _devices_in_scope(caller: Principal, backend: Backend, form: PreviewForm) -> tuple[str, ...]:
+    """The devices that the policy applies to, in the order of the inventory."""
+    network = _visible_network(caller, backend, form)
+    written = form.written(backend, caller)
+    request = PreviewRequest("compile", network.name, written, caller=caller.name)
+    inside = frozenset(backend.previews.required_devices(request))
+    return tuple(device.name for device in network.devices if device.name in inside)
+
+
+def _large(
+    caller: Principal, backend: Backend, form: PreviewForm, unread: Mapping[str, str]
+) -> LargePreview | None:
+    """The head of a preview that comes in parts; ``None`` where it fits into one answer."""
+    if len(backend.networks.network(form.network).devices) <= MAX_WHOLE_DEVICES:
+        return None
+    names = _devices_in_scope(caller, backend, form)
+    return LargePreview(form.network, names, unread) if len(names) > MAX_WHOLE_DEVICES else None
+
+
+def _part(caller: Principal, backend: Backend, form: PreviewForm, names: tuple[str, ...]) -> PreviewView:
+    """Some devices of a large network. Raises as `_view`."""
+    return _compiled(caller, backend, form, "part", names, devices=names)
+
+
 def _view(
     caller: Principal, backend: Backend, form: PreviewForm, devices: tuple[str, ...], unread: Mapping[str, str]
 ) -> PreviewView:
@@ -101,13 +175,25 @@ def _view(
         InputError, InputErrors: the policy cannot be compiled for the network.
         TooBusy, TookTooLong: the computing processes have too much to do.
     """
+    return replace(_compiled(caller, backend, form, "policy", devices), unread=unread)
+
+
+def _compiled(
+    caller: Principal,
+    backend: Backend,
+    form: PreviewForm,
+    kind: PreviewKind,
+    required: tuple[str, ...],
+    *,
+    devices: tuple[str, ...] = (),
+) -> PreviewView:
     written = form.written(backend, caller)
     network = backend.networks.network(form.network)
-    last_reads = last_known(backend.run_requests.store, backend.artifacts, network, devices)
+    last_reads = last_known(backend.run_requests.store, backend.artifacts, network, required)
     began = time.perf_counter()
     known = {name: read.text for name, read in last_reads.items()}
     document = backend.previews.preview(
-        PreviewRequest("policy", network.name, written, known=known, caller=caller.name)
+        PreviewRequest(kind, network.name, written, devices, known=known, caller=caller.name)
     )
     return PreviewView(
         preview=PolicyPreview.model_validate_json(document.body),
@@ -115,5 +201,5 @@ def _view(
         last_known=last_reads,
         seconds=time.perf_counter() - began,
         editable=form.is_edited,
-        unread=unread,
+        unread={},
     )

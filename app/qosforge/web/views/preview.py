@@ -26,6 +26,10 @@ from qosforge.reports.proofs import Proofs, proof_of, proofs
 
 COLOURS = 8
 """Traffic classes have one of so many colours, by their number."""
+MAX_WHOLE_DEVICES = 100
+"""Devices that are previewed in one answer; more come in parts, which are shown as they are compiled."""
+FIRST_PART, PART = 5, 25
+"""Devices of the first part, so that it comes soon, and of each later one."""
 MAX_SHOWN_DEVICES = 40
 """Devices that are listed; further ones are folded away."""
 
@@ -186,15 +190,29 @@ class PreviewView:
         """The devices that are listed at once: of many, those that something is to be said of."""
         if len(self.devices) <= MAX_SHOWN_DEVICES:
             return self.devices
-        return tuple(device for device in self.devices if not device.is_exact or device.severities["error"])[
-            :MAX_SHOWN_DEVICES
-        ]
+        return self.noted[:MAX_SHOWN_DEVICES]
 
     @property
     def folded(self) -> tuple[DeviceView, ...]:
         """The others."""
         shown = {device.name for device in self.shown}
         return tuple(device for device in self.devices if device.name not in shown)
+
+    @property
+    def noted(self) -> tuple[DeviceView, ...]:
+        """The devices that something is to be said of."""
+        return tuple(device for device in self.devices if not device.is_exact or device.severities["error"])
+
+    @property
+    def exact(self) -> tuple[DeviceView, ...]:
+        """The devices that serve every class as requested."""
+        noted = {device.name for device in self.noted}
+        return tuple(device for device in self.devices if device.name not in noted)
+
+    @property
+    def unsound(self) -> int:
+        """How many devices have errors."""
+        return sum(device.severities["error"] > 0 for device in self.devices)
 
     @property
     def served(self) -> tuple[PreviewClass, ...]:
@@ -226,6 +244,17 @@ class PreviewView:
     def never_read(self) -> int:
         """How many devices were never read."""
         return sum(device.read is None for device in self.devices)
+
+
+@dataclass(frozen=True)
+class LargePreview:
+    """The head of the preview of a large network: the ``devices`` that the policy applies to, ``unread`` why some
+    could not be read just now.
+    """
+
+    network: str
+    devices: tuple[str, ...]
+    unread: Mapping[str, str]
 
 
 def severity_counts(findings: Iterable[FindingDocument]) -> Mapping[str, int]:

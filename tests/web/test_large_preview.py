@@ -1,0 +1,176 @@
+"""The preview of a large network: its head at once, its devices part by part, then what is found of all."""
+
+from __future__ import annotations
+
+import cProfile
+import json
+import pickle
+import pstats
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from starlette.testclient import TestClient
+
+from benchmarks.campus import INTENT_OF_ALL, write_campus
+from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.api.jobs.preview import PreviewJob, policy_digest, render_preview
+from qosforge.compute import TookTooLong
+from qosforge.intent.policy_source import PolicySource
+from qosforge.inventory.loader import load_network
+from qosforge.resources import root
+from qosforge.settings import Settings
+from qosforge.web.routes import preview
+from qosforge.web.site import create_site
+from tests.api.served import serving
+from tests.web.browser import PHONE, Tab
+from tests.web.conftest import Site
+from tests.web.people import PASSWORD, Persons
+
+CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
+FORM = {"network": "campus", "text": CAMPUS}
+DEVICE = re.compile(r'id="device-([^"]+)"')
+FINDING = re.compile(r'class="code-of">([^<]+)<')
+LINE = re.compile(r"<code>[^<]*</code>")
+NEXT = re.compile(r"""hx-post="/preview/(part|rest)" hx-vals='(\{[^']*\})'""")
+
+
+@pytest.fixture(scope="module")
+def campus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, dict[str, str], Backend]]:
+    settings = Settings(var_dir=tmp_path_factory.mktemp("large") / "var", compute_processes=1, request_seconds=300)
+    with open_backend(settings) as backend, TestClient(create_site(backend)) as client:
+        yield client, Persons(backend).add("ann", Role.VIEWER).log_in(client), backend
+
+
+@contextmanager
+def large(at_least: int = 3) -> Iterator[None]:
+    """Networks are large from few devices on."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("MAX_WHOLE_DEVICES", at_least), ("FIRST_PART", 2), ("PART", 4)):
+            patch.setattr(preview, name, value)
+        yield
+
+
+def parts(call: Callable[..., str], head: str) -> list[str]:
+    """What comes after the head, as its reader's browser asks for it."""
+    found, last = [], head
+    while match := NEXT.search(last):
+        last = call(f"/preview/{match[1]}", **json.loads(match[2]))
+        found.append(last)
+    return found
+
+
+def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backend]) -> None:
+    client, headers, _ = campus
+
+    def call(path: str, **more: str) -> str:
+        answer = client.post(path, data=FORM | more, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    whole, opened = call("/preview"), call("/preview/device", device="r1")
+    with large():
+        head = call("/preview")
+        assert not DEVICE.search(head)
+        assert "applies to 9 devices" in head
+        *some, rest = parts(call, head)
+        assert [len(DEVICE.findall(part)) for part in some] == [2, 4, 3]
+        assert "2 of 9 devices are compiled" in some[0]
+        assert LINE.findall(call("/preview/device", device="r1")) == LINE.findall(opened)
+    assert sorted(DEVICE.findall("".join(some))) == sorted(DEVICE.findall(whole))
+    assert FINDING.findall(rest) == FINDING.findall(whole)
+    assert "No errors" in whole
+    assert "No errors" in rest
+
+
+def test_an_error_of_a_device_is_told_in_the_end(campus: tuple[TestClient, dict[str, str], Backend]) -> None:
+    client, headers, _ = campus
+    form = FORM | {"text": CAMPUS.replace("percent: 50", "percent: 99")}
+
+    def call(path: str, **more: str) -> str:
+        return client.post(path, data=form | more, headers=headers).text
+
+    with large():
+        *some, rest = parts(call, call("/preview"))
+    unsound = sum(part.count("severity-error") > 0 for part in some)
+    assert unsound
+    said = re.search(r'class="message error" id="preview-said".*?(\d+) devices? ha', rest, re.DOTALL)
+    assert said
+    assert int(said[1]) >= unsound
+
+
+def test_checks_that_take_too_long_are_told(
+    campus: tuple[TestClient, dict[str, str], Backend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, headers, backend = campus
+
+    def late(*_: object) -> None:
+        raise TookTooLong("the computation took too long")
+
+    monkeypatch.setattr(backend.previews, "preview", late)
+    rest = client.post("/preview/rest", data=FORM | {"done": "9", "unsound": "2"}, headers=headers)
+    assert rest.status_code == 200
+    assert "A run checks them before it touches a device. 2 devices have errors." in rest.text
+
+
+def test_parts_are_for_those_who_see_the_network(campus: tuple[TestClient, dict[str, str], Backend]) -> None:
+    client, _, backend = campus
+    with TestClient(client.app) as other:
+        headers = Persons(backend).add("eve", Role.ADMIN, "infn-fnal").log_in(other)
+        for path in ("/preview/part", "/preview/rest"):
+            answer = other.post(path, data=FORM | {"done": "0", "unsound": "0"}, headers=headers)
+            assert answer.status_code == 403, path
+
+
+def test_a_part_costs_what_its_devices_cost(tmp_path: Path) -> None:
+    written, found = PolicySource(INTENT_OF_ALL, "all.yaml", {}), []
+    for count in (12, 12, 96):  # what is read once is read by the first
+        write_campus(tmp_path / f"{len(found)}", count)
+        network = load_network(tmp_path / f"{len(found)}")
+        names, blob = tuple(f"d{n}" for n in range(6, 12)), pickle.dumps(network)
+        job = PreviewJob("part", policy_digest(written), written, f"{len(found)}", blob, names, None, False)
+        profile = cProfile.Profile()
+        rendered = profile.runcall(render_preview, job)
+        assert rendered.body.count(b'"configuration"') == len(names)
+        found.append(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
+    assert found[2] < 2 * found[1], found
+
+
+@pytest.fixture(scope="module")
+def site(var_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A service with a network of 120 switches, alike so that they are soon compiled."""
+    folder = tmp_path_factory.mktemp("inventories") / "large"
+    folder.mkdir()
+    port = "GigabitEthernet0/1: {rate: 100 Mb/s, tags: [lan]}"
+    data = f"{{role: access, image: '12.2', driver: ios_legacy, interfaces: {{{port}}}}}"
+    hosts = "".join(f"s{n}: {{platform: catalyst_2970, data: {data}}}\n" for n in range(120))
+    (folder / "hosts.yaml").write_text(hosts, encoding="utf-8")
+    (folder / "links.yaml").write_text("links: []\n", encoding="utf-8")
+    with serving(var_dir, fork=True, inventories_dir=str(folder.parent)) as served:
+        yield Site(served, Settings(var_dir=var_dir))
+
+
+def test_devices_appear_as_they_are_compiled(site: Site, chromium_browser: Browser) -> None:
+    one = Tab.of(chromium_browser, site.url, PHONE)
+    one.log_in(site.person("ann", Role.ADMIN), PASSWORD)
+    asked: list[str] = []
+    one.page.on("request", lambda request: asked.append(request.url.removeprefix(site.url)))
+    one.page.goto("/policies/campus-collaboration/edit?network=large")
+    shown = one.page.locator("#preview")
+    expect(shown).not_to_be_empty()  # the scripts are there
+    one.page.get_by_role("tab", name="YAML").click()
+    text = one.page.get_by_label("Text of the policy")
+    text.fill(INTENT_OF_ALL)
+    expect(shown).to_contain_text("All 120 devices are compiled.")
+    expect(shown.locator("#preview-said")).to_contain_text("No errors")
+    assert shown.locator("details.device").count() == 120
+    assert asked.count("/preview/part") >= 6
+    shown.get_by_text("Devices that serve every class as requested").click()
+    shown.locator("#device-s7 > summary").click()
+    expect(shown.locator("#body-s7")).to_contain_text("mls qos")
+    one.require_sound()
+    one.context.close()
