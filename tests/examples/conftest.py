@@ -30,6 +30,7 @@ from qosforge.settings import Settings
 from qoslab import control
 from tests.checkout import PYTHONPATH
 from tests.parts import need
+from tests.patience import PATIENCE
 
 from .pipelines import ROOT
 
@@ -53,7 +54,7 @@ class Instance:
         command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "serve", "--port", port]
         with self.log.open("w") as log:
             self._process = subprocess.Popen(command, env=self.environment, stderr=log, stdout=log)
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and self._process.poll() is None:
             for line in self.log.read_text().splitlines():
                 entry: dict[str, Any] = json.loads(line) if line.startswith("{") else {}

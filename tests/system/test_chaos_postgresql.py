@@ -76,8 +76,11 @@ def test_the_server_crashes_underneath(
     random = Random(seed)
 
     def attack(installation: Installation, watch: Watch) -> None:
-        living = [installation.serve(), installation.worker(), installation.worker()]
+        workers = [installation.worker(), installation.worker()]
+        living = [installation.serve(), *workers]
         wait_until(installation.ready, "the service")
+        for worker in workers:  # one that begins while the server is away ends with an error
+            worker.wait_for(lambda worker=worker: "] working " in worker.printed().stderr, "it works")
         for _ in range(RESTARTS):
             watch.moment(random)
             postgres.restart(signal.SIGQUIT, away=random.uniform(0, 4))
