@@ -49,7 +49,8 @@ class PreviewRequest:
     """The parameters of a preview. ``devices``: of these alone; ``live``: against what the devices hold now, which
     the call of this audit entry reads.
 
-    ``caller``: who waits for it. ``known``: against these configurations by device; then no device is read.
+    ``caller``: who waits for it. ``seconds``: its longest time, where a request has more. ``known``: against these
+    configurations by device; then no device is read.
     """
 
     kind: PreviewKind
@@ -61,6 +62,7 @@ class PreviewRequest:
     strict: bool = False
     require_batfish: bool = False
     caller: str = ""
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,8 @@ class Previews:
         cached = self._cached(key)
         if cached is not None:
             return cached
-        rendered = self._compute.call(
-            render_preview, job, timeout=self._settings.request_seconds, caller=request.caller
-        )
+        timeout = self._settings.request_seconds if request.seconds is None else request.seconds
+        rendered = self._compute.call(render_preview, job, timeout=timeout, caller=request.caller)
         body = rendered.body
         if rendered.batfish is not None:
             body = self._with_batfish(body, rendered.batfish, job, request, end - time.monotonic())

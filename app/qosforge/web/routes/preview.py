@@ -28,6 +28,10 @@ from qosforge.web.views.preview import FIRST_PART, MAX_WHOLE_DEVICES, PART, Larg
 router = APIRouter()
 
 TheForm = Annotated[PreviewForm, Depends()]
+REST_SHARE = 0.75
+"""Of the time of a request, what the checks of a whole network may take: else the request itself would be ended,
+and nobody told what was not checked.
+"""
 Count = Annotated[int, Form(ge=0, le=1_000_000)]
 
 
@@ -93,9 +97,10 @@ def rest(
 ) -> Response:
     """What is found of a large network as a whole, after its devices."""
     _visible_network(caller, backend, form)
+    end = time.monotonic() + REST_SHARE * backend.settings.request_seconds
     view: PreviewView | None
     try:
-        view = _compiled(caller, backend, form, "rest", _required(caller, backend, form))
+        view = _compiled(caller, backend, form, "rest", _required(caller, backend, form), end=end)
     except TookTooLong:
         view = None
     return page.answer("preview/rest.html.j2", view=view, of=done, unsound=unsound)
@@ -186,6 +191,7 @@ def _compiled(
     required: tuple[str, ...],
     *,
     devices: tuple[str, ...] = (),
+    end: float | None = None,
 ) -> PreviewView:
     written = form.written(backend, caller)
     network = backend.networks.network(form.network)
@@ -193,7 +199,15 @@ def _compiled(
     began = time.perf_counter()
     known = {name: read.text for name, read in last_reads.items()}
     document = backend.previews.preview(
-        PreviewRequest(kind, network.name, written, devices, known=known, caller=caller.name)
+        PreviewRequest(
+            kind,
+            network.name,
+            written,
+            devices,
+            known=known,
+            caller=caller.name,
+            seconds=None if end is None else max(0.0, end - time.monotonic()),
+        )
     )
     return PreviewView(
         preview=PolicyPreview.model_validate_json(document.body),
