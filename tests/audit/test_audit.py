@@ -72,6 +72,13 @@ def test_a_campus_that_holds_its_intent_has_nothing_against_it() -> None:
     assert arrived["vigo1", "vigo2", 46] == ("s2970", "GigabitEthernet0/5"), "the edge marks EF anew"
 
 
+def test_what_passes_a_device_that_was_not_read_is_not_said_to_arrive() -> None:
+    result = audit(CAMPUS, {name: text for name, text in HELD.items() if name != "s2970"})
+    ways = {(way.source, way.target): way for way in result.mark_paths if way.dscp == 34}
+    assert (ways["vigo1", "vigo2"].arrives, ways["vigo1", "vigo2"].unread) == (None, ("s2970",))
+    assert any(way.arrives == 34 and not way.unread for way in ways.values())
+
+
 def test_a_campus_as_delivered_loses_marks_where_the_switches_do_not_trust() -> None:
     result = audit(CAMPUS, BEFORE)
     lost = {f.device for f in coded(result, "mark-rewritten")}

@@ -32,7 +32,7 @@ def test_one_document_for_machines(qosforge, saved: Path) -> None:
     document = json.loads(ended.stdout)
     assert (ended.code, document["network"], set(document["devices"])) == (0, "campus", set(HELD))
     kept = [m for m in document["marks"] if (m["from"], m["to"], m["dscp"]) == ("vigo1", "vigo2", 34)]
-    assert kept == [{"from": "vigo1", "to": "vigo2", "dscp": 34, "arrives": 34, "lost_at": None}]
+    assert kept == [{"from": "vigo1", "to": "vigo2", "dscp": 34, "arrives": 34, "lost_at": None, "unread": []}]
     assert {f["severity"] for f in document["findings"]} == {"info", "warning"}
 
 

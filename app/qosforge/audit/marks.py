@@ -20,14 +20,16 @@ from qosforge.validation.paths import hops
 class MarkPath:
     """The path of a mark between two stations, both named in the inventory's traffic.
 
-    ``arrives`` is the DSCP at the far end; ``lost_at`` the input where it first became another.
+    ``unread`` are devices on the way of which no configuration is known. ``arrives`` is the DSCP at the far end, None
+    where that depends on them; ``lost_at`` the input where it first became another.
     """
 
     source: str
     target: str
     dscp: int
-    arrives: int
+    arrives: int | None
     lost_at: Port | None
+    unread: tuple[str, ...] = ()
 
 
 def mark_paths(running: RunningPlans) -> tuple[MarkPath, ...]:
@@ -42,6 +44,7 @@ def _mark_paths(running: RunningPlans, source: str, target: str) -> Iterator[Mar
         ends = running.network.station(source).address, running.network.station(target).address
     except (KeyError, ValueError):
         return  # the inventory names stations that no links connect: no packet has a way
+    unread = tuple(dict.fromkeys(hop.entry[0] for hop in path if hop.entry[0] not in running.plans))
     for dscp in running.marks:
         packet, lost = Packet(source=ends[0], destination=ends[1], dscp=dscp), None
         for hop in path:
@@ -49,7 +52,13 @@ def _mark_paths(running: RunningPlans, source: str, target: str) -> Iterator[Mar
             packet = running.apply_input(hop.entry, packet)
             if lost is None and before == dscp != packet.dscp:
                 lost = hop.entry
-        yield MarkPath(source, target, dscp, packet.dscp, lost if packet.dscp != dscp else None)
+        arrives = None if unread else packet.dscp
+        yield MarkPath(source, target, dscp, arrives, lost if packet.dscp != dscp else None, unread)
+
+
+def change_text(way: MarkPath) -> str:
+    """A mark that became another, and which one where that is known."""
+    return dscp_name(way.dscp) if way.arrives is None else f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}"
 
 
 def check_marks(running: RunningPlans) -> Iterator[Finding]:

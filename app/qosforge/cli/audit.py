@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from qosforge.audit import Audit, audit
-from qosforge.audit.marks import MarkPath
+from qosforge.audit.marks import MarkPath, change_text
 from qosforge.audit.table import HEADINGS, rows
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
@@ -121,6 +121,7 @@ def _document(result: Audit) -> dict[str, Any]:
                 "dscp": way.dscp,
                 "arrives": way.arrives,
                 "lost_at": list(way.lost_at) if way.lost_at else None,
+                "unread": list(way.unread),
             }
             for way in result.mark_paths
         ],
@@ -157,9 +158,11 @@ def _print_ways(ways: tuple[MarkPath, ...]) -> None:
         for way in found:
             if way.lost_at is not None:
                 where = f"at {way.lost_at[0]} {way.lost_at[1]}"
-                lost.setdefault(where, []).append(f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}")
+                lost.setdefault(where, []).append(change_text(way))
         texts = [f"{', '.join(marks)} {where}" for where, marks in lost.items()]
-        table.add_row(f"{source} → {target}", kept or "–", "; ".join(texts) or "–")
+        unread = found[0].unread
+        arriving = f"not known: {', '.join(unread)} not read" if unread else kept
+        table.add_row(f"{source} → {target}", arriving or "–", "; ".join(texts) or "–")
     out.print()
     print_table(table)
     out.print()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.audit import audit
-from qosforge.audit.marks import MarkPath
+from qosforge.audit.marks import MarkPath, change_text
 from qosforge.device_state.last_known import last_known
 from qosforge.dscp import dscp_name
 from qosforge.finding_codes import load_codes
@@ -58,12 +58,16 @@ class LostMarks:
 
 @dataclass(frozen=True)
 class PathView:
-    """A path between two end hosts: the marks that arrive, and those that are lost."""
+    """A path between two end hosts: the marks that arrive, and those that are lost.
+
+    ``unread`` are devices on it that were never read: what passes them is not known.
+    """
 
     source: str
     target: str
     kept: str
     lost: tuple[LostMarks, ...]
+    unread: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,9 @@ def _path(source: str, target: str, ways: list[MarkPath]) -> PathView:
     lost: dict[tuple[str, str], list[str]] = {}
     for way in ways:
         if way.lost_at is not None:
-            lost.setdefault(way.lost_at, []).append(f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}")
-    return PathView(source, target, kept, tuple(LostMarks(", ".join(m), *port) for port, m in lost.items()))
+            lost.setdefault(way.lost_at, []).append(change_text(way))
+    marks = tuple(LostMarks(", ".join(m), *port) for port, m in lost.items())
+    return PathView(source, target, kept, marks, ways[0].unread)
 
 
 @memoise_at_most(16)
