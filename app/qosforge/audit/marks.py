@@ -20,8 +20,8 @@ from qosforge.validation.paths import hops
 class MarkPath:
     """The path of a mark between two stations, both named in the inventory's traffic.
 
-    ``unread`` are devices on the way of which no configuration is known. ``arrives`` is the DSCP at the far end, None
-    where that depends on them; ``lost_at`` the input where it first became another.
+    ``unread`` are devices on the way of which no configuration is known. ``arrives`` is the DSCP at the far end,
+    None where that depends on them; ``lost_at`` the input where it first became another.
     """
 
     source: str
