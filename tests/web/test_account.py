@@ -105,7 +105,7 @@ def test_an_admin_manages_people(client: TestClient, persons: Persons) -> None:
     assert (
         "The password is set." in client.post("/users/ann/password", data={"password": NEW}, headers=session).text
     )
-    assert "shut out" in client.post("/users/bob/disable", headers=session).text
+    assert "deactivated" in client.post("/users/bob/disable", headers=session).text
     assert "Let in again" in client.get("/users/bob").text
     assert "may come in again" in client.post("/users/bob/enable", headers=session).text
     last = client.post("/users/root/disable", headers=session)

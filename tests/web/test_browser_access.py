@@ -61,7 +61,7 @@ def test_what_is_wrong_is_marked_where_it_was_entered(site: Site, tab: Callable[
     site.person("bob", Role.VIEWER)
     bob.log_in("bob", PASSWORD)
     bob.page.goto("/account")
-    bob.page.get_by_label("Password until now").fill(PASSWORD)
+    bob.page.get_by_label("Current password").fill(PASSWORD)
     new = bob.page.get_by_label("New password")
     new.evaluate("field => field.removeAttribute('minlength')")  # the browser would not even send it
     new.fill("short")
@@ -97,7 +97,7 @@ def test_an_admin_adds_somebody_by_the_keyboard(site: Site, tab: Callable[..., T
     expect(told).to_be_focused()  # the button is another one now
     root.page.on("dialog", lambda dialog: dialog.accept())
     root.page.goto("/users/root")
-    root.page.get_by_role("button", name="Shut out").click()
+    root.page.get_by_role("button", name="Deactivate").click()
     root.page.get_by_text("the last admin of every network").wait_for()
     root.complaints.clear()
     root.page.get_by_role("button", name="Light or dark").click()

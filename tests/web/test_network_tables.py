@@ -140,7 +140,7 @@ def test_four_times_the_devices_cost_about_four_times_as_much(tmp_path: Path) ->
             tables = NetworkTables(view, DeviceSearch(q="d", sort="-name"))
             assert tables.devices.fitting == len(network.devices)
             assert tables.links.fitting == len(network.links)
-            network_graph(view)
+            network_graph(view, "")
 
         found.append(_calls(page))
     assert found[1] < 6 * found[0], found

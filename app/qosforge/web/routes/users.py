@@ -62,7 +62,7 @@ def person(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
 def disable(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Response:
     """Disable a user."""
     rest.disable_user(caller, backend, name)
-    return _details(page, caller, name, page.text("%(name)s is shut out.", name=name))
+    return _details(page, caller, name, page.text("%(name)s is deactivated.", name=name))
 
 
 @router.post("/users/{name}/enable", dependencies=_ADMIN)
