@@ -63,6 +63,12 @@ def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Person
     page = client.get("/").text
     assert page.count('<span class="badge">done</span>') == 2
     assert "1 device read" in _card(page, "campus")
+    _run(backend, "campus", RunStatus.NEEDS_APPROVAL)
+    page = client.get("/").text
+    assert page.count('<span class="badge">done</span>') == 3  # a policy was chosen
+    assert "no run has ended yet" in _card(page, "campus")
+    assert re.search(r"Last run gold \S* ?needs approval", _card(page, "campus")), _card(page, "campus")
+    assert page.index("Needs attention") < page.index("First steps")
     _run(backend, "campus", RunStatus.KEPT)
     assert "First steps" not in client.get("/").text
 

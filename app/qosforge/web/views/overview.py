@@ -45,6 +45,11 @@ class NetworkHealth:
         return next((run for run in self.runs if run.status.final), None)
 
     @property
+    def unfinished(self) -> RunOutline | None:
+        """The newest run, where it is not over."""
+        return self.runs[0] if self.runs and not self.runs[0].status.final else None
+
+    @property
     def measured(self) -> RunOutline | None:
         """The newest run that has a verdict."""
         return next((run for run in self.runs if run.verdict), None)
