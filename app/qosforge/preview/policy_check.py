@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from qosforge.batfish.check import BatfishCheck, prepare_check
-from qosforge.compiler.candidate import Candidate, make_candidate
+from qosforge.compiler.candidate import Candidate, make_candidate, plan_differences, predict_configurations
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
+from qosforge.compiler.merged_configuration import PredictedConfiguration
 from qosforge.compiler.unconfirmed import unconfirmed_findings
 from qosforge.deploy.not_saved import not_saved
 from qosforge.errors import InputError, Place
@@ -20,14 +21,17 @@ from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
 from qosforge.platforms.masked_findings import mask_findings
 from qosforge.units import listed
 
-OwnChecks = Callable[[Compilation, Mapping[str, Configuration]], tuple[Finding, ...]]
+OwnChecks = Callable[
+    [Compilation, Mapping[str, Configuration], Mapping[str, PredictedConfiguration]], tuple[Finding, ...]
+]
 """Such as `qosforge.validation.checks.own_checks`, or a part of these."""
 
 
 @dataclass(frozen=True)
 class PolicyCheck:
     """The outcome of compiling and validating a policy: the compilation of the whole network, and of the chosen
-    devices the findings, in which secrets are masked. ``running`` are the configurations that were read.
+    devices the findings, in which secrets are masked. ``running`` are the configurations that were read,
+    ``predicted`` what devices come to hold, where it was made for the checks.
     """
 
     compilation: Compilation
@@ -35,6 +39,7 @@ class PolicyCheck:
     findings: tuple[Finding, ...]
     running: Mapping[str, Configuration]
     strict: bool = False
+    predicted: Mapping[str, PredictedConfiguration] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:
@@ -61,10 +66,14 @@ class PolicyCheck:
         found = shown_findings(findings, self.compilation.network, self.running, names)
         return replace(self, findings=(*self.findings, *found))
 
-    @property
+    @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidate of every chosen device that was read."""
-        return tuple(make_candidate(d, self.running[d.name]) for d in self.devices if d.name in self.running)
+        return tuple(
+            make_candidate(device, self.running[device.name], self.predicted.get(device.name))
+            for device in self.devices
+            if device.name in self.running
+        )
 
 
 def check_policy(
@@ -77,8 +86,8 @@ def check_policy(
     own_checks: OwnChecks | None = None,
     strict: bool = False,
 ) -> PolicyCheck:
-    """Compile a policy for a network and, put it to ``own_checks``; findings of ``devices`` alone where
-    given. What Batfish finds of it comes later: see `PolicyCheck.batfish`.
+    """Compile a policy for a network and put it to ``own_checks``; findings of ``devices`` alone where given.
+    What Batfish finds of it comes later: see `PolicyCheck.batfish`.
 
     ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
 
@@ -89,12 +98,13 @@ def check_policy(
     texts = dict(running or {})
     compilation = compile_intent(loaded, network, texts)
     findings = (*compilation.findings, *unconfirmed_findings(compilation.devices))
+    predicted = predict_configurations(compilation, texts) if own_checks is not None else {}
     if own_checks is not None:
-        findings += own_checks(compilation, texts)
+        findings += own_checks(compilation, texts, predicted)
     findings += tuple(
         not_saved(device.name, unsaved[device.name])
         for device in compilation.devices
-        if unsaved and device.name in unsaved and not make_candidate(device, texts[device.name]).empty
+        if unsaved and device.name in unsaved and plan_differences(device, texts[device.name])
     )
     return PolicyCheck(
         compilation,
@@ -102,6 +112,7 @@ def check_policy(
         shown_findings(findings, network, texts, names),
         texts,
         strict,
+        predicted,
     )
 
 

@@ -34,7 +34,8 @@ def own_checks(
 
     ``predicted`` are the configurations that the candidates are made of, where they are made already.
     """
-    return (*device_checks(compilation, running, predicted), *network_checks(compilation, running, predicted))
+    known = ValidationContext(compilation, running, predicted or {})
+    return (*_of_devices(known), *_of_network(known))
 
 
 def device_checks(
@@ -43,7 +44,10 @@ def device_checks(
     predicted: Mapping[str, PredictedConfiguration] | None = None,
 ) -> tuple[Finding, ...]:
     """Findings of the checks that look at one device at a time: of a part of a network they are the same."""
-    known = ValidationContext(compilation, running, predicted or {})
+    return _of_devices(ValidationContext(compilation, running, predicted or {}))
+
+
+def _of_devices(known: ValidationContext) -> tuple[Finding, ...]:
     lines = tuple(check_lines(known))
     faulty = {finding.device for finding in lines}
     return (
@@ -61,7 +65,10 @@ def network_checks(
     predicted: Mapping[str, PredictedConfiguration] | None = None,
 ) -> tuple[Finding, ...]:
     """Findings of the checks that look at the policy, at links, paths and flows: they need the whole network."""
-    known = ValidationContext(compilation, running, predicted or {})
+    return _of_network(ValidationContext(compilation, running, predicted or {}))
+
+
+def _of_network(known: ValidationContext) -> tuple[Finding, ...]:
     return (
         *check_class_order(known),
         *check_efficiency(known),

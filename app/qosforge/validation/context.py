@@ -28,6 +28,7 @@ class ValidationContext:
     compilation: Compilation
     running: Mapping[str, Configuration]
     made: Mapping[str, PredictedConfiguration] = field(default_factory=dict)
+    _predicted_plans: dict[str, Plan] = field(default_factory=dict, init=False)
 
     def predicted(self, device: CompiledDevice) -> PredictedConfiguration:
         """What a compiled device comes to hold."""
@@ -65,7 +66,12 @@ class ValidationContext:
         return before.interface(port[1]) if before is not None else None
 
     def predicted_plan(self, device: CompiledDevice) -> Plan:
-        """What the configuration amounts to that a compiled device comes to hold."""
+        """What the configuration amounts to that a compiled device comes to hold; read once for all its ports."""
+        if device.name not in self._predicted_plans:
+            self._predicted_plans[device.name] = self._predicted_plan(device)
+        return self._predicted_plans[device.name]
+
+    def _predicted_plan(self, device: CompiledDevice) -> Plan:
         running, predicted = self.running.get(device.name), self.predicted(device)
         request = device.request
         # What stays as it is was read when it was compiled.
