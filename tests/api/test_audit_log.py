@@ -112,7 +112,7 @@ def test_a_call_whose_process_died_is_in_the_log(
     assert ended.returncode == 9
     assert len(client.get("/api/v1/runs", headers=headers).json()["runs"]) == 1
     assert client.get(CALLS, headers=headers).json()["calls"] == []  # it may be at work still
-    now = datetime.now(UTC) + timedelta(minutes=3)
+    now = datetime.now(UTC) + timedelta(seconds=4 * backend.settings.request_seconds)
     monkeypatch.setattr(backend.access, "now", lambda: now)
     for _ in range(2):
         (call,) = client.get(CALLS, headers=headers).json()["calls"]
