@@ -123,16 +123,16 @@ def test_a_stopped_executor_is_dead_before_its_runs_are_taken(
 
 
 def test_a_graceful_stop_hands_over_at_once(store: RunStore, start: Start, tmp_path: Path) -> None:
-    first = start()
+    first = start(times=LEASE_TIMES)
     run = place(store, wait=True)
     wait_for(lambda: count(tmp_path, "touch ") == 1, "the run to touch its device")
-    second = start()
+    second = start(times=LEASE_TIMES)
     send(first, signal.SIGTERM)
     time.sleep(0.3)
     (tmp_path / "go").touch()
     watch = Stopwatch()
     wait_for(lambda: count(tmp_path, f"end {run.id}") == 1, "the other to end the run")
-    assert watch.seconds < 4, "sooner than a lease runs out"
+    assert watch.seconds < LEASE_TIMES.lasts, "sooner than a lease runs out"
     first.join(timeout=60)
     assert first.exitcode == 0
     assert log(tmp_path)[1:] == [log(tmp_path)[1], f"touched {run.id}", f"end {run.id}"], (

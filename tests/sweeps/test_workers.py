@@ -17,7 +17,6 @@ from qosforge.resources import root
 from qosforge.settings import Settings
 from qosforge.sweeps.sweeps import NewSweep, PointOutcome, Sweeps
 from tests.forkserver import FORKSERVER, computing_process
-from tests.runs.executor_process import HASTY
 from tests.runs.support import wait_for
 
 TEXT = (root() / "examples" / "policies" / "remote-control.yaml").read_text()
@@ -27,7 +26,7 @@ SEEDS = tuple(range(1, 9))
 def _work(var: Path, url: str, ready: Connection) -> None:
     """One point at a time, until the test ends it."""
     settings = Settings(var_dir=var, database_url=url, run_concurrency=1)
-    executor = Executor(settings, lambda _stage, _line: None, times=HASTY)
+    executor = Executor(settings, lambda _stage, _line: None)
     executor.start()
     ready.send(executor.engine.executor)
     threading.Event().wait()
@@ -55,9 +54,9 @@ def test_points_are_shared_and_those_of_a_dead_executor_taken_over(tmp_path: Pat
         def by() -> Counter[str]:
             return Counter(point.executor for point in sweeps.points(sweep.id) if point.executor)
 
-        wait_for(lambda: len(by()) == 2, "both executors to measure a point", 180)
+        wait_for(lambda: len(by()) == 2, "both executors to measure a point")
         children[0].kill()
-        wait_for(lambda: sweeps.get(sweep.id).ended == len(SEEDS), "every point", 90)
+        wait_for(lambda: sweeps.get(sweep.id).ended == len(SEEDS), "every point")
         assert sum(by().values()) == len(SEEDS)
         unmeasured = {PointOutcome.FAILED, PointOutcome.REJECTED}
         assert [p.number for p in sweeps.points(sweep.id) if p.outcome in unmeasured] == []
