@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from qosforge.batfish.check import BatfishCheck, prepare_check
-from qosforge.compiler.candidate import Candidate, make_candidate, plan_differences, predict_configurations
+from qosforge.compiler.candidate import Candidate, make_candidate, predict_configurations
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.compiler.merged_configuration import PredictedConfiguration
 from qosforge.compiler.unconfirmed import unconfirmed_findings
@@ -104,7 +104,9 @@ def check_policy(
     findings += tuple(
         not_saved(device.name, unsaved[device.name])
         for device in compilation.devices
-        if unsaved and device.name in unsaved and plan_differences(device, texts[device.name])
+        if unsaved
+        and device.name in unsaved
+        and not make_candidate(device, texts[device.name], predicted.get(device.name)).empty
     )
     return PolicyCheck(
         compilation,
