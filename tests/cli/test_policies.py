@@ -39,7 +39,7 @@ def test_diff_shows_where_a_policy_is_missing_meanwhile(
     held = {d.name: (campus / str(d.startup)).read_text(encoding="utf-8") for d in load_network(campus).devices}
     gap = Gap("interface Serial0/0", 1, 2)
     monkeypatch.setattr(previews, "_read_devices", lambda *_: LiveState(said_by(held)))
-    monkeypatch.setattr(policy_check, "make_candidate", lambda d, _: Candidate(d.name, ("one",), ("two",), (gap,)))
+    monkeypatch.setattr(policy_check, "make_candidate", lambda d, *_: Candidate(d.name, ("one",), ("two",), (gap,)))
 
     with pytest.raises(SystemExit):
         policies.diff(POLICY, device=["r1"], as_json=as_json)
