@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from qosforge.errors import InputError
-from qosforge.experiments import experiment_names, load_experiment
+from qosforge.experiments import experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.model import Ascending, Operand, OperandRatio
 from qosforge.experiments.testbeds import find_testbed
 
@@ -72,3 +72,14 @@ def test_an_unknown_experiment_is_named_with_those_that_exist() -> None:
     with pytest.raises(InputError, match="no experiment 'cern'") as caught:
         load_experiment("cern")
     assert "cern-wrr" in caught.value.hint
+
+
+def test_readers_words_are_of_names_that_exist() -> None:
+    labels = experiment_labels()
+    for name, scenarios in labels.scenarios.items():
+        if not name.startswith("aircraft-"):  # three experiments share their words
+            assert set(scenarios) <= set(load_experiment(name).scenarios), name
+    assert labels.subject("ideal.q0+ideal.q3") == "queue 0 and queue 3 of an ideal switch"
+    assert labels.subject("voice+cbq.A") == "voice and class A of CBQ"
+    assert labels.scenario("itesm-layer3", "qos") == "with QoS"
+    assert labels.scenario("torino-table1", "test1") == "test 1"

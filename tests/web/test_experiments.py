@@ -62,7 +62,7 @@ def test_every_experiment_tells_each_of_its_claims(site: TestClient, people: dic
 
 def test_a_viewer_runs_none(site: TestClient, people: dict[str, Person]) -> None:
     viewer = people["vera"].log_in(site)
-    assert "Run it here" not in site.get(f"/experiments/{SHORT}").text
+    assert "Simulate it" not in site.get(f"/experiments/{SHORT}").text
     assert site.post(f"/experiments/{SHORT}/run", headers=viewer).status_code == 403
     for part in ("plots", "outcome.json"):
         assert site.get(f"/experiments/{SHORT}/{part}").status_code == 404, "nobody ran it yet"
@@ -79,7 +79,7 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
         assert time.monotonic() < deadline
         time.sleep(0.2)
     again = site.post(f"/experiments/{SHORT}/run", headers=operator).text
-    assert "It was run here" in again, "what is known is not run again"
+    assert "✔ 21 agree" in again, "what is known is not run again"
     people["vera"].log_in(site)
     page = site.get(f"/experiments/{SHORT}").text
     assert "0.248 (± 0.01)" in page
@@ -101,7 +101,7 @@ def test_a_failed_run_is_reported_and_may_be_tried_again(
     page = site.get("/experiments/infn-udp").text
     assert "the twin &lt;b&gt;refuses&lt;/b&gt; a case" in page
     assert "look at its data" in page
-    assert "Run it here" in page
+    assert "Simulate it" in page
 
 
 def test_claims_that_do_not_hold_have_their_reason(

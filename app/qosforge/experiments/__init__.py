@@ -1,6 +1,6 @@
 """The published experiments: run in the twin, and compared claim by claim with what the papers say."""
 
-from qosforge.experiments.catalogue import experiment_names, load_experiment
+from qosforge.experiments.catalogue import experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.compare import ClaimComparison
 from qosforge.experiments.document import document
 from qosforge.experiments.running import ExperimentOutcome, ExperimentSession
@@ -10,6 +10,7 @@ __all__ = [
     "ExperimentOutcome",
     "ExperimentSession",
     "document",
+    "experiment_labels",
     "experiment_names",
     "load_experiment",
 ]

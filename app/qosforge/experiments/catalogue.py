@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from qosforge.errors import InputError, Place, ServiceError
-from qosforge.experiments.model import Experiment
+from qosforge.experiments.model import Experiment, ExperimentLabels
 from qosforge.resources import read_yaml
 
 _FOLDER = "qosforge/experiments/data"
@@ -38,6 +38,12 @@ def load_experiment(name: str) -> Experiment:
         first = error.errors()[0]
         where = _place(first["loc"], claims)
         raise ServiceError(f"experiment {name}: {where}: {first['msg']}", Place(file=f"{_FOLDER}/{name}")) from None
+
+
+@cache
+def experiment_labels() -> ExperimentLabels:
+    """The readers' words for metrics, devices, their parts and scenarios."""
+    return ExperimentLabels.model_validate(_data("labels.yaml"))
 
 
 def _place(loc: Sequence[int | str], claims: Any) -> str:

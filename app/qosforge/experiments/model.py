@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Self
 
@@ -172,3 +173,44 @@ class Experiment(_Model):
     def subjects(self, text: str) -> tuple[str, ...]:
         """The subjects that ``text`` names: joined by ``+``, or a group."""
         return tuple(one for part in text.split("+") for one in self.groups.get(part, (part,)))
+
+
+class ExperimentLabels(_Model):
+    """Readers' words, by the short names of the data files; ``scenarios`` are by experiment."""
+
+    metrics: Mapping[str, str]
+    devices: Mapping[str, str]
+    parts: Mapping[str, str]
+    scenarios: Mapping[str, Mapping[str, str]]
+
+    def metric(self, name: str) -> str:
+        """A metric without its unit."""
+        return self.metrics.get(name, _words(name))
+
+    def subject(self, name: str) -> str:
+        """A subject: a device, ``device.part``, or several joined by ``+``."""
+        parts = [one.partition(".")[::2] for one in name.split("+")]
+        if len({device for device, _ in parts}) == 1 and parts[0][1]:
+            return f"{_joined([self._part(part) for _, part in parts])} of {self._device(parts[0][0])}"
+        return _joined([self._of(device, part) for device, part in parts])
+
+    def scenario(self, experiment: str, name: str) -> str:
+        """A scenario of an experiment."""
+        return self.scenarios.get(experiment, {}).get(name, _words(name))
+
+    def _of(self, device: str, part: str) -> str:
+        return f"{self._part(part)} of {self._device(device)}" if part else self._device(device)
+
+    def _device(self, name: str) -> str:
+        return self.devices.get(name, _words(name))
+
+    def _part(self, name: str) -> str:
+        return self.parts.get(name, _words(name))
+
+
+def _words(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=\d)", " ", re.sub(r"[-_]", " ", name))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

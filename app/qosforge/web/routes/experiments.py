@@ -12,12 +12,13 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.experiment import PlottedExperiment
-from qosforge.experiments import experiment_names, load_experiment
+from qosforge.experiments import experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.model import Experiment
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.experiments import (
     SEED,
     claim_views,
+    claims_by_place,
     experiment_progress,
     row_views,
     submit_experiment,
@@ -87,8 +88,10 @@ def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str
         seed=SEED,
         progress=experiment_progress(backend, experiment.name),
         claims=claims,
+        places=claims_by_place(claims),
+        labels=experiment_labels(),
         tally=tally(claims),
-        rows=row_views(found.document) if found else (),
+        rows=row_views(experiment, found.document) if found else (),
         every_row=len(found.document["rows"]) if found else 0,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.experiment import plot_experiment
 from qosforge.api.jobs.queue import JobProgress
+from qosforge.experiments import experiment_labels, load_experiment
 from qosforge.experiments.model import Ascending, Claim, Experiment, Operand, OperandRatio, Relation
 
 SEED = 1
@@ -18,7 +19,6 @@ MOST_ROWS = 300
 """Rows that a page shows; the document has all of them."""
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
-_TOGETHER = {"all": "all queues"}
 _LIMITS = {
     Relation.BELOW: "below",
     Relation.ABOVE: "above",
@@ -33,10 +33,11 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class ClaimView:
-    """A published claim beside our result; ``agrees`` is ``None`` before the experiment was run."""
+    """A published claim beside our result, in readers' words; ``agrees`` is ``None`` before it was run."""
 
     claim: Claim
     about: str
+    scenario: str
     published: str
     ours: str
     agrees: bool | None
@@ -72,7 +73,7 @@ def experiment_progress(backend: Backend, name: str) -> JobProgress | None:
 def claim_views(experiment: Experiment, document: Mapping[str, Any] | None) -> tuple[ClaimView, ...]:
     """All claims in the paper's order, with our results where it was run."""
     found = {one["id"]: one for one in document["comparisons"]} if document else {}
-    return tuple(_claim(claim, found.get(claim.id)) for claim in experiment.claims)
+    return tuple(_claim(experiment, claim, found.get(claim.id)) for claim in experiment.claims)
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,16 @@ class RowView:
     loss: str
 
 
-def row_views(document: Mapping[str, Any]) -> tuple[RowView, ...]:
+def row_views(experiment: Experiment, document: Mapping[str, Any]) -> tuple[RowView, ...]:
     """The first rows of an outcome, up to `MOST_ROWS`."""
-    return tuple(_row(row) for row in document["rows"][:MOST_ROWS])
+    return tuple(_row(experiment, row) for row in document["rows"][:MOST_ROWS])
 
 
-def _row(row: Mapping[str, Any]) -> RowView:
+def _row(experiment: Experiment, row: Mapping[str, Any]) -> RowView:
     delay = row["delay_us"] or {}
     return RowView(
-        row["scenario"],
-        row["subject"],
+        experiment_labels().scenario(experiment.name, row["scenario"]),
+        experiment_labels().subject(row["subject"]),
         _figure(row["load"]),
         _figure(row["offered_mbps"]),
         _figure(row["throughput_mbps"]),
@@ -112,49 +113,54 @@ def _figure(value: float | None, times: float = 1) -> str:
     return "–" if value is None else _number(value * times)
 
 
+def claims_by_place(views: Sequence[ClaimView]) -> list[tuple[str, list[ClaimView]]]:
+    """The claims by where the paper makes them, in the paper's order."""
+    places: dict[str, list[ClaimView]] = {}
+    for view in views:
+        places.setdefault(_place(view.claim.where), []).append(view)
+    return list(places.items())
+
+
+def _place(where: str) -> str:
+    """The table, figure or section: what comes after a table's name is a cell."""
+    first = where.partition(", ")[0]
+    return first if first.startswith("Table") else where
+
+
 def tally(views: Sequence[ClaimView]) -> dict[str, int]:
     """The number of claims by agreement."""
     return {mark: sum(view.mark == mark for view in views) for mark in ("yes", "explained", "no")}
 
 
-def _claim(claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
+def _claim(experiment: Experiment, claim: Claim, found: Mapping[str, Any] | None) -> ClaimView:
+    labels = experiment_labels()
     metric, unit = _measure(claim.metric)
-    about = f"{metric}: {_subject(claim.subject)}, scenario {claim.scenario}"
     reason = str(found["reason"]) if found else "" if claim.reproducible else claim.note
     return ClaimView(
         claim,
-        about,
-        _published_text(claim, unit),
+        f"{metric[:1].upper()}{metric[1:]}, {labels.subject(claim.subject)}",
+        labels.scenario(experiment.name, claim.scenario),
+        _published_text(experiment, claim, unit),
         _obtained_text(found["obtained"], "" if claim.type is Relation.RATIO else unit) if found else "",
         bool(found["holds"]) if found else None,
         reason,
     )
 
 
-def _subject(subject: str) -> str:
-    """What was measured: ``ideal.q3`` is q3 of ideal, ``ideal.all`` all queues of it together."""
-    return " and ".join(map(_part, subject.split("+")))
-
-
-def _part(subject: str) -> str:
-    device, _, part = subject.partition(".")
-    if not part:
-        return subject
-    return f"{_TOGETHER.get(part, part.replace('-', ' '))} of {device}"
-
-
 def _measure(metric: str) -> tuple[str, str]:
     name, _, unit = metric.rpartition("_")
-    return (name.replace("_", " "), _UNITS[unit]) if name and unit in _UNITS else (metric.replace("_", " "), "")
+    if name and unit in _UNITS:
+        return experiment_labels().metric(name), _UNITS[unit]
+    return experiment_labels().metric(metric), ""
 
 
-def _published_text(claim: Claim, unit: str) -> str:
+def _published_text(experiment: Experiment, claim: Claim, unit: str) -> str:
     value = claim.value
     if isinstance(value, Ascending):
-        steps = [_operand(claim, one) for one in value.ascending]
-        return f"rises: {' < '.join(steps)}" if value.strict else f"does not fall: {' ≤ '.join(steps)}"
+        steps = [_operand(experiment, claim, one) for one in value.ascending]
+        return " < ".join(steps) if value.strict else " ≤ ".join(steps)
     if isinstance(value, OperandRatio):
-        sides = f"{_operand(claim, value.top)} ÷ {_operand(claim, value.bottom)}"
+        sides = f"{_operand(experiment, claim, value.top)} ÷ {_operand(experiment, claim, value.bottom)}"
         return f"{sides} {_LIMITS[value.relation]} {_number(value.value)}".replace("  ", " ") + _within(claim, "")
     if claim.printed:
         return f"{claim.printed} {unit}".strip() if claim.printed[-1].isdigit() else claim.printed
@@ -168,11 +174,16 @@ def _within(claim: Claim, unit: str) -> str:
     return f" (± {' or '.join(parts)})" if parts else ""
 
 
-def _operand(claim: Claim, one: Operand) -> str:
-    metric = " ".join(_measure(one.metric)).strip() if one.metric else ""
-    subject = _subject(one.subject) if one.subject else ""
-    words = [word for word in (one.experiment, subject, one.scenario, metric) if word]
-    return ", ".join(words) or _subject(claim.subject)
+def _operand(experiment: Experiment, claim: Claim, one: Operand) -> str:
+    labels = experiment_labels()
+    other = load_experiment(one.experiment) if one.experiment else experiment
+    words = [
+        f"“{other.title}”" if one.experiment else "",
+        labels.subject(one.subject) if one.subject else "",
+        labels.scenario(other.name, one.scenario) if one.scenario else "",
+        " ".join(_measure(one.metric)).strip() if one.metric else "",
+    ]
+    return ", ".join(word for word in words if word) or labels.subject(claim.subject)
 
 
 def _obtained_text(value: object, unit: str) -> str:
@@ -182,7 +193,9 @@ def _obtained_text(value: object, unit: str) -> str:
         case list():
             return " → ".join(_obtained_text(one, "") for one in value) + (f" {unit}" if unit else "")
         case dict():
-            return "; ".join(f"{name}: {_obtained_text(one, unit)}" for name, one in value.items())
+            return "; ".join(
+                f"{experiment_labels().subject(name)}: {_obtained_text(one, unit)}" for name, one in value.items()
+            )
         case float() | int():
             return f"{_number(value)} {unit}".strip()
     return str(value)
