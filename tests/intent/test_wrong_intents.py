@@ -100,8 +100,8 @@ CASES = {
     "no alternatives": (
         ("{any: [{application: [rtp-audio, rtp-video]}, {dscp: [ef, af41]}]}", "{any: []}"),
         5,
-        "nothing is listed here",
-        "1 at least",
+        "the class has no packets",
+        "choose an application or a mark",
     ),
     "no match": (
         ("    match: {any: [{application: [http, ftp]}, {dscp: [af21]}]}\n", ""),

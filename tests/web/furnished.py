@@ -55,7 +55,7 @@ SAMPLES = {
     "/networks/{network}/sync": f"/networks/{NETWORK}/sync",
     "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
     "/policies": "/policies",
-    "/policies/new": "/policies/new?name=another",
+    "/policies/new": "/policies/new?from=rfc4594-8",
     "/policies/{name}": f"/policies/{POLICY}",
     "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",

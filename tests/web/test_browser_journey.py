@@ -115,9 +115,13 @@ def _new_class(page: Page, position: int, name: str) -> Locator:
 def build_the_policy(page: Page) -> None:
     """The campus policy, with mistakes that are explained where they are made."""
     page.get_by_role("link", name="Policies").click()
+    page.get_by_role("link", name="New policy").click()
     page.get_by_label("Name").fill("meeting")
-    page.get_by_role("button", name="Begin").click()
+    expect(page.get_by_role("radio", name="rfc4594-4 recommended")).to_be_checked()
+    page.get_by_role("radio", name="An empty policy").check()
+    page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/policies/new?**")  # a call that leads there
+    expect(page.locator("#problem-list")).to_contain_text("the policy applies nowhere yet")
     page.get_by_label("Network").select_option("campus")
 
     voice = _new_class(page, 0, "voice-video")

@@ -13,6 +13,7 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
+from qosforge.policy_library.groups import STARTING_POINTS
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -41,9 +42,26 @@ def test_policies_are_listed_with_their_newest_versions(client: TestClient, pers
     assert "slow links" in page
     assert "&lt;img src=x&gt;" in page
     assert 'href="/policies/gold/edit"' in page
-    assert '<option value="rfc4594-8">' in page
+    assert 'href="/policies/new"' in page
     persons.add("vic", Role.VIEWER).log_in(client)
     assert "New policy" not in client.get("/policies").text
+    assert client.get("/policies/new").status_code == 403
+
+
+def test_a_new_policy_begins_from_a_recommended_one(client: TestClient, persons: Persons, gold: None) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+
+    def offered(start: str) -> tuple[list[str], list[str]]:
+        page = client.get("/policies/new", params={"from": start} if start else {}).text
+        found = re.findall(r'name="from" value="([^"]*)"( checked)?', page)
+        return [value for value, _ in found], [value for value, checked in found if checked]
+
+    values, checked = offered("")
+    assert checked == ["rfc4594-4"]
+    assert set(values) == {*STARTING_POINTS, "", "gold"}
+    assert offered("rfc4594-8")[1] == ["rfc4594-8"]
+    assert offered("gold")[1] == ["gold"]
+    assert offered("nowhere")[1] == ["rfc4594-4"]
 
 
 def test_policies_stand_in_groups_with_what_they_are_for(
@@ -51,14 +69,13 @@ def test_policies_stand_in_groups_with_what_they_are_for(
 ) -> None:
     persons.add("ann", Role.OPERATOR).log_in(client)
     run = backend.run_requests.store.create_run("campus", "gold", "0" * 64, {})
-    page = client.get("/policies", params={"from": "rfc4594-8"}).text
-    own, begin = page.index('id="own"'), page.index('id="begin"')
-    starting, papers = page.index('id="starting-points"'), page.index('id="papers"')
-    assert own < page.index(f'<a href="/runs/{run.id}">campus</a>') < begin
+    page = client.get("/policies").text
+    own, starting, papers = (page.index(f'id="{part}"') for part in ("own", "starting-points", "papers"))
+    assert own < page.index(f'<a href="/runs/{run.id}">campus</a>') < starting
     assert starting < page.index('<a href="/policies/rfc4594-4">') < papers
     assert papers < page.index('<a href="/policies/impossible">')
-    assert '<option value="impossible"' not in page
-    assert '<option value="rfc4594-8" selected>' in page
+    assert 'href="/policies/new?from=impossible"' not in page
+    assert 'href="/policies/new?from=rfc4594-8"' in page
     for name, text in shipped_policies().items():
         description = load_policy(PolicySource(text, f"{name}.yaml")).intent.description
         assert description, name

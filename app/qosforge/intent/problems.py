@@ -30,6 +30,13 @@ _EXPECTED = {
 }
 """Pydantic's error types with what is expected and how it is written."""
 
+_EMPTY_LISTS = {
+    "any": ("the class has no packets", "choose an application or a mark for this class"),
+    "apply": ("the policy applies nowhere yet", "add a scope: in which direction, and on which ports"),
+    "classes": ("there is no class here", "add or choose 1 class at least"),
+}
+"""What a list without an entry means, by its key, and what to do."""
+
 _BOUNDS = {"less_than_equal": ("le", "at most"), "greater_than_equal": ("ge", "at least")}
 """Pydantic's error types about bounds: the name of the bound, and how it is told."""
 
@@ -54,10 +61,11 @@ def as_problem(
         message = f"{shortened(details['input'])} has too few values"
         return InputError(message, document.place(path), f"write {loc[-1] + 1} of them at least")
     if kind == "too_short":
-        message = (
-            f"{shortened(details['input'])} has too few entries" if details["input"] else "nothing is listed here"
-        )
-        return InputError(message, document.place(path), f"give {details['ctx']['min_length']} at least")
+        hint = f"give {details['ctx']['min_length']} at least"
+        if details["input"]:
+            return InputError(f"{shortened(details['input'])} has too few entries", document.place(path), hint)
+        message, hint = _EMPTY_LISTS.get(str(path[-1]) if path else "", ("nothing is listed here", hint))
+        return InputError(message, document.place(path), hint)
     if kind == "too_long":
         # Reading stops at the bound, so how many there are is looked up.
         given, most = _at(document.data, path), details["ctx"]["max_length"]

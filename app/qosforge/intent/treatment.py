@@ -209,7 +209,10 @@ class TrafficClass(IntentModel):
         elif self.mark and self.mark.keep:
             raise ValueError("a class keeps the marks that it is not given: leave keep out, it is for 'default'")
         elif self.match is None:
-            raise ValueError(f"class {self.name!r} has no match: give one, only 'default' goes without")
+            raise ValueError(
+                f"class {self.name!r} has no match: choose an application or a mark for this class, only 'default' "
+                "goes without"
+            )
         return self
 
 

@@ -26,7 +26,7 @@ from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.intent.schema import intent_schema
 from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Network
-from qosforge.policy_library.groups import STARTING_POINTS
+from qosforge.policy_library.groups import RECOMMENDED, STARTING_POINTS
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION, Policy, PolicyMoved, PolicyUnknown
 from qosforge.runs.requests.run_request import Line
@@ -35,6 +35,7 @@ from qosforge.web.views.changes import describe_change, diff_lines
 from qosforge.web.views.checks import fitting_checks
 from qosforge.web.views.choices import choices
 from qosforge.web.views.form_edits import FormEdit, PathPart, edit_changes, focus_after
+from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
 from qosforge.web.views.policy_form import policy_form
 
 router = APIRouter()
@@ -81,10 +82,12 @@ def new(
     from_: Annotated[str, Query(alias="from", max_length=40)] = "",
     network: Name = "",
 ) -> Response:
-    """The editor of a new policy, empty or based on another one.
+    """The form of a new policy; with a ``name`` the editor of it, empty or based on another one.
 
-    A form that stands is answered with where the editor is, so that a refusal is told in the form.
+    The form's own call is answered with where the editor is, so that a refusal is told in the form.
     """
+    if not name and not page.is_fragment:
+        return _new_policy(page, caller, backend, from_, network)
     place = Place(path="name")
     if not is_name(name):
         hint = "letters, digits, '-' and '_' only, beginning with a letter"
@@ -219,6 +222,21 @@ def save(
         return _conflict(page, backend.policies.seen_by(caller), moved, written, base)
     audit.resource, audit.network = f"/policies/{name}?version={version.number}", version.network
     return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
+
+
+def _new_policy(page: Page, caller: Principal, backend: Backend, start: str, network: str) -> Response:
+    """The first screen of a new policy: its name and what it begins from, which may be chosen already."""
+    seen = backend.policies.seen_by(caller)
+    groups = PolicyGroups.of([PolicyCard(one, policy_summary(seen, one), ()) for one in seen.newest()])
+    starts = [card.about.name for card in (*groups.starting_points, *groups.own)]
+    return page.answer(
+        "policies/new.html.j2",
+        groups=groups,
+        recommended=RECOMMENDED,
+        chosen=start if start in starts else next((name for name in (RECOMMENDED, *starts) if name in starts), ""),
+        networks=caller.networks(backend.networks.names(), Role.OPERATOR),
+        network=network,
+    )
 
 
 def _editor(page: Page, caller: Principal, backend: Backend, begun: EditorState, network: str) -> Response:

@@ -23,13 +23,8 @@ router = APIRouter()
 
 
 @router.get("/policies", dependencies=sees(Role.VIEWER))
-def policies(
-    page: ThePage,
-    caller: Caller,
-    backend: TheBackend,
-    from_: Annotated[str, Query(alias="from", max_length=40)] = "",
-) -> Response:
-    """Every policy by its newest version, and a form for a new one, which may begin from one that is chosen."""
+def policies(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
+    """Every policy by its newest version."""
     seen = backend.policies.seen_by(caller)
     newest = seen.newest()
     runs = last_runs_of_policies(backend.database, visible_networks(caller))
@@ -37,8 +32,6 @@ def policies(
     return page.answer(
         "policies/list.html.j2",
         groups=PolicyGroups.of(cards),
-        chosen=from_,
-        networks=caller.networks(backend.networks.names(), Role.OPERATOR),
         writable={one.name for one in newest if caller.may(writer_role(one.network), one.network)},
     )
 
