@@ -56,6 +56,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Lab and experiments": (
         ("lab", "lab", "Emulated devices that speak real SSH on loopback."),
+        ("probe", "probe", "A probe of real packets: STAMP (RFC 8762) and TWAMP Light."),
         ("experiment", "experiments", "The papers' experiments, run in the twin and compared claim by claim."),
     ),
     "Service": (
