@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -150,7 +150,15 @@ def test_the_log_is_looked_through(client: TestClient, persons: Persons, backend
     assert refused.count("Disable user root") == 1
     assert "status 409" in refused
     assert "POST /account/tokens" not in refused
-    assert "There is none." in client.get("/calls", params={"who": "<script>"}).text
+    assert "No entry fits this filter." in client.get("/calls", params={"who": "<script>"}).text
+    today = datetime.now(UTC).date()
+    of_today = client.get("/calls", params={"since": str(today - timedelta(days=1)), "until": ""}).text
+    assert "Disable user root" in of_today
+    assert f'name="since" value="{today - timedelta(days=1)}"' in of_today
+    assert (
+        "No entry fits this filter." in client.get("/calls", params={"until": str(today - timedelta(days=2))}).text
+    )
+    assert client.get("/calls", params={"since": "yesterday"}).status_code == 422
 
 
 def test_every_recorded_call_has_words(backend: Backend) -> None:
@@ -185,7 +193,7 @@ def test_an_admin_of_one_network_sees_its_calls_only(client: TestClient, persons
     persons.add("root", Role.ADMIN).log_in(client)
     client.cookies.clear()
     persons.add("ann", Role.ADMIN, "campus").log_in(client)
-    assert "There is none." in client.get("/calls").text
+    assert "No entry fits this filter." in client.get("/calls").text
     client.cookies.clear()
     persons.add("eve", Role.APPROVER).log_in(client)
     assert client.get("/calls").status_code == 403

@@ -82,7 +82,7 @@ def test_a_device_is_read_and_its_drift_marked(site: Site, tab: Callable[..., Ta
     read = ann.page.get_by_role("button", name="Read now")
     read.focus()
     ann.page.keyboard.press("Enter")
-    expect(ann.page.get_by_text("Read just now")).to_be_visible()
+    expect(ann.page.get_by_text("Last read just now")).to_be_visible()
     expect(ann.page.get_by_role("status").filter(has_text="no drift")).to_have_count(1)
     expect(read).to_be_focused()
     ann.require_sound()

@@ -109,6 +109,6 @@ def test_others_see_no_such_forms_and_may_not(backend: Backend, site: TestClient
     assert 'id="add-network"' not in site.get("/networks").text
     assert site.post("/networks", data={"name": "library"}, headers=near).status_code == 403
     assert site.post("/networks/infn-fnal/devices", data=R9, headers=near).status_code == 403
-    assert "Take it out" not in site.get("/networks/infn-fnal/devices/router1").text
+    assert "Remove from the inventory" not in site.get("/networks/infn-fnal/devices/router1").text
     Persons(backend).add("eve", Role.OPERATOR, "infn-fnal").log_in(site)
     assert "Make it " not in site.get("/networks/infn-fnal?tab=settings").text

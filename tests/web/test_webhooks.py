@@ -47,14 +47,18 @@ def test_a_webhook_is_made_tried_and_removed(client: TestClient, persons: Person
         assert re.search(r'value="run.ended" checked', details)
         assert "Nothing was told yet." in details
         assert "A test is on its way." in client.post("/webhooks/chat/test", headers=session).text
-        for told in ("answered 500", "200"):
+        assert "nothing sent yet" in client.get("/webhooks").text
+        for told, health in (("answered 500", "failing since"), ("200", "delivered")):
             sender.tick()
             wait_for(lambda: not sender._busy, "the test to be sent")
             page = client.get("/webhooks/chat").text
             assert told in page
+            assert health in page
+            assert health in client.get("/webhooks").text
             again = re.search(r'hx-post="(/webhooks/chat/deliveries/[^"]+/redeliver)"', page)
             assert again is not None
             assert "The delivery is sent once more." in client.post(again[1], headers=session).text
+        assert "failing since" not in page, "the last delivery counts"
         assert signed_by(receiver.requests[0], secret) == [True]
     changed = client.put("/webhooks/chat", data={"url": "http://127.0.0.1:9/other"}, headers=session)
     assert "The webhook is changed." in changed.text

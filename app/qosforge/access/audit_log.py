@@ -102,13 +102,15 @@ def calls_page(
 
 @dataclass(frozen=True)
 class CallFilter:
-    """A filter for calls: by actor, by network, only those that were ``refused`` or failed, and only those before a
-    number of the log unless that is ``None``.
+    """A filter for calls: by actor, by network, only those that were ``refused`` or failed, and, unless these are
+    ``None``, only those from ``since`` on, those up to ``until``, and those before a number of the log.
     """
 
     actor: str = ""
     network: str = ""
     refused: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
     before: int | None = None
 
 
@@ -125,6 +127,10 @@ def latest_calls(
         query = query.where(CALLS.c.network == filter_.network)
     if filter_.refused:
         query = query.where(sa.or_(CALLS.c.status >= _FAILED, CALLS.c.status == UNKNOWN))
+    if filter_.since is not None:
+        query = query.where(CALLS.c.at >= filter_.since)
+    if filter_.until is not None:
+        query = query.where(CALLS.c.at <= filter_.until)
     if filter_.before is not None:
         query = query.where(CALLS.c.seq < filter_.before)
     with database.read() as connection:

@@ -28,6 +28,7 @@ from qosforge.web.documentation import documentation
 from qosforge.web.finding_texts import translate_finding
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
+from qosforge.web.times import ago, breakable, moment
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -128,7 +129,9 @@ def _environment(language: str, prefix: str) -> Environment:
     environment.globals["asset"] = partial(asset, prefix=prefix)
     environment.globals["documentation"] = partial(documentation, prefix=prefix)
     environment.globals["release"] = release()
-    environment.filters["moment"] = _moment
+    environment.filters["moment"] = moment
+    environment.filters["ago"] = partial(ago, ngettext=translations(language).ngettext)
+    environment.filters["breakable"] = breakable
     environment.filters["row_table"] = row_table
     environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)
     environment.filters["platform_title"] = _platform_title
@@ -138,10 +141,3 @@ def _environment(language: str, prefix: str) -> Environment:
 def _platform_title(name: str) -> str:
     """What people call the devices of a platform; the id of one that is not installed any more."""
     return platform(name).family.title if name in installed() else name
-
-
-def _moment(at: datetime | None) -> Markup:
-    """A point in time as an element: UTC in the text, which scripts may show in the reader's own zone."""
-    if at is None:
-        return Markup("–")
-    return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S"))

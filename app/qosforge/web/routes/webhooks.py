@@ -12,6 +12,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import webhooks as rest
 from qosforge.api.webhook_models import NewWebhook, WebhookChange, WebhookName, WebhookUrl
 from qosforge.web.pages import Page, ThePage, sees
+from qosforge.webhooks.health import webhook_health
 from qosforge.webhooks.messages import EventType
 
 router = APIRouter()
@@ -30,6 +31,7 @@ def every_webhook(page: ThePage, backend: TheBackend) -> Response:
     return page.answer(
         "webhooks/page.html.j2",
         webhooks=rest.list_webhooks(backend),
+        health=backend.database.transact(webhook_health),
         allowed=backend.settings.webhook_hosts,
         **_choices(page),
     )
@@ -121,8 +123,10 @@ def _details(page: Page, backend: TheBackend, name: str, notice: str) -> Respons
 
 
 def _of(page: Page, backend: TheBackend, name: str) -> dict[str, Any]:
+    webhook = rest.show_webhook(backend, name)
     return {
-        "webhook": rest.show_webhook(backend, name),
+        "webhook": webhook,
+        "health": backend.database.transact(webhook_health),
         "deliveries": rest.webhook_deliveries(backend, name, _SHOWN),
         **_choices(page),
     }

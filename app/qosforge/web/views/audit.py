@@ -79,6 +79,16 @@ class AuditView:
     audited: int
     unread: tuple[str, ...]
 
+    @property
+    def known_paths(self) -> tuple[PathView, ...]:
+        """The paths on which every device was read."""
+        return tuple(path for path in self.paths if not path.unread)
+
+    @property
+    def unknown_paths(self) -> tuple[PathView, ...]:
+        """The paths that lead through a device which was never read."""
+        return tuple(path for path in self.paths if path.unread)
+
     def count(self, severity: str) -> int:
         """How many findings are of a severity."""
         return sum(len(group.findings) for group in self.groups if group.severity == severity)

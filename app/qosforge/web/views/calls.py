@@ -31,6 +31,11 @@ class CallView:
     result: Result
     facts: tuple[tuple[str, str], ...]
 
+    @property
+    def run(self) -> str:
+        """The id of the run that it is about, or none."""
+        return _run(self.call)
+
 
 def call_view(text: Text, call: LoggedCall) -> CallView:
     """An entry in words; ``text`` translates. What has no words is told as it was asked."""
@@ -69,9 +74,8 @@ def _fact(value: Any) -> str:
 
 def _page(call: LoggedCall, names: Mapping[str, str]) -> str:
     """The page of what a call was about, where there is one."""
-    run = _RUN.match(call.resource)
-    if run:
-        return f"/runs/{run[1]}"
+    if run := _run(call):
+        return f"/runs/{run}"
     if "policy" in names:
         return f"/policies/{names['policy']}"
     if "device" in names and call.action.startswith("POST"):
@@ -81,6 +85,11 @@ def _page(call: LoggedCall, names: Mapping[str, str]) -> str:
     if "webhook" in names:
         return f"/webhooks/{names['webhook']}"
     return f"/users/{names['person']}" if "person" in names else ""
+
+
+def _run(call: LoggedCall) -> str:
+    found = _RUN.match(call.resource)
+    return found[1] if found else ""
 
 
 @cache

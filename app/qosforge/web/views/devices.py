@@ -46,13 +46,21 @@ class QueueView:
 
 
 @dataclass(frozen=True)
+class FarEnd:
+    """What is at the other end of a link: a device and its port, or an end host (without a port)."""
+
+    name: str
+    port: str = ""
+
+
+@dataclass(frozen=True)
 class PortView:
     """One port: as the inventory has it, what is at its other end, and what the device does there."""
 
     number: int
     name: str
     interface: Interface | None
-    far: tuple[str, ...]
+    far: tuple[FarEnd, ...]
     port: PortQos | None
     system: System
 
@@ -60,6 +68,11 @@ class PortView:
     def anchor(self) -> str:
         """The id of its HTML element."""
         return f"port-{self.number}"
+
+    @property
+    def has_policy(self) -> bool:
+        """Whether the device is known to treat classes apart here."""
+        return self.port is not None and self.port.state is not None and self.port.state.by_class
 
     @property
     def rate(self) -> str:
@@ -142,10 +155,10 @@ def port_views(network: Network, device: Device, state: DeviceState | None) -> t
     )
 
 
-def _far(network: Network, device: str, port: str) -> tuple[str, ...]:
+def _far(network: Network, device: str, port: str) -> tuple[FarEnd, ...]:
     found = network.neighbour((device, port))
-    links = (f"{found[1][0]} {found[1][1]}",) if found else ()
-    return (*links, *(station.name for station in network.stations if station.attach == (device, port)))
+    links = (FarEnd(*found[1]),) if found else ()
+    return (*links, *(FarEnd(station.name) for station in network.stations if station.attach == (device, port)))
 
 
 def _queues(scheduler: Scheduler, rules: Sequence[Rule], default: int | None, rate: float) -> tuple[QueueView, ...]:
