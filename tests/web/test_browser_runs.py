@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.web.browser import PHONE, Tab, part
 from tests.web.conftest import Site
@@ -113,15 +113,29 @@ def test_a_run_that_errors_stand_against_is_not_started(site: Site, tab: Open) -
     ann = tab()
     ann.log_in("ann", PASSWORD)
     page = ann.page
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/preview", hold)
     page.goto("/runs/new?network=infn-fnal&policy=aircraft-gold")
-    start = page.get_by_role("button", name="Start run")
-    expect(start).to_be_disabled(timeout=LONG_MS)
-    expect(page.locator("#start-run-why")).to_be_visible()
+    start, against = page.get_by_role("button", name="Start run"), page.get_by_role("link", name="Cannot start: ")
+    expect(start).to_be_disabled()
+    expect(page.locator("#start-run-why")).to_contain_text("as soon as the preview below is there")
+    expect(page.locator("#preview")).to_contain_text("No device is touched.")
+    for one in waiting:
+        one.continue_()
+    page.unroute("**/preview")
+    expect(against).to_be_visible(timeout=LONG_MS)
+    expect(start).to_be_disabled()
+    against.click()
+    expect(page.locator(":target")).to_be_visible()
     ann.require_sound()
     page.locator("#policy").select_option("of-fnal")
     expect(page.locator("#preview")).to_contain_text("No errors", timeout=LONG_MS)
     expect(start).to_be_enabled()
-    expect(page.locator("#start-run-why")).to_be_hidden()
+    expect(against).to_be_hidden()
 
 
 def test_another_network_brings_its_own_policies_and_keeps_what_was_entered(site: Site, tab: Open) -> None:

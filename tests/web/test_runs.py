@@ -405,6 +405,17 @@ def test_who_asked_is_reported_beforehand_that_another_has_to_approve(
     assert "“fine by me”" in told(client.get(f"/runs/{run}/standing"))
 
 
+def test_what_is_approved_is_told_with_its_version(client: TestClient, enter: Enter, backend: Backend) -> None:
+    run = place(client, enter("ann", Role.OPERATOR, NETWORK))
+    wait_for_approval(backend, run)
+    page = client.get(f"/runs/{run}")
+    decision = page.text[page.text.index('id="decide"') :]
+    link = f'<a href="/policies/{POLICY}/edit?version=1">{POLICY}, version 1</a>'
+    assert link in decision
+    assert page.text.count(link) == 3  # in the banner, at the decision, and among the facts
+    assert "Changes 1 Objectives – Figures Findings – Events" in told(page)
+
+
 def test_a_refusal_says_why(client: TestClient, enter: Enter, backend: Backend) -> None:
     bob = enter("bob", Role.APPROVER)
     run = place(client, bob)

@@ -18,7 +18,19 @@ section.addEventListener("htmx:configRequest", (event) => {
   if (event.target !== section || !policy || policy.value) return;
   event.preventDefault();
   section.replaceChildren();
+  gate();
 });
+
+// What would change is seen before it is started; where no preview can be made, the run tells by itself what stands
+// against it.
+section.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.target === section) gate(true);
+});
+for (const trouble of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+  section.addEventListener(trouble, (event) => {
+    if (event.target === section) gate();
+  });
+}
 
 section.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.target !== section || event.detail.xhr.status >= 400) return;
@@ -29,6 +41,7 @@ section.addEventListener("htmx:beforeSwap", (event) => {
     section.insertAdjacentHTML("afterbegin", event.detail.serverResponse);
     section.dataset.stale = "";
     announce();
+    gate();
     return;
   }
   delete section.dataset.stale;
@@ -53,12 +66,20 @@ section.addEventListener("htmx:afterSettle", () => {
 });
 
 // A run that errors stand against would only be rejected: it is not started.
-function gate() {
+function gate(waits = false) {
   const start = document.getElementById("start-run");
   if (!start) return;
-  const stands = section.querySelector("#preview-refused, #preview-good > .message.error") !== null;
-  start.disabled = stands;
-  document.getElementById("start-run-why").hidden = !stands;
+  const against = section.querySelector("[data-cannot]");
+  start.disabled = waits || against !== null;
+  const why = document.getElementById("start-run-why");
+  const link = why.querySelector("a");
+  why.querySelector(".waits").hidden = !waits;
+  link.hidden = waits || !against;
+  if (!against) return;
+  const found = section.querySelector("#preview-findings") ?? against;
+  found.id ||= "preview-errors";
+  link.hash = found.id;
+  link.textContent = against.dataset.cannot;
 }
 
 function restore({ open, bodies, ticks, focus }) {
@@ -86,6 +107,8 @@ function announce() {
   const text = line?.replaceAll(/\s+/g, " ").trim() ?? "";
   if (said.textContent !== text) said.textContent = text;
 }
+
+if (!section.querySelector("[data-said]")) gate(true);
 
 section.addEventListener("click", (event) => {
   const { open, copy, save } = event.target.closest("[data-open], [data-copy], [data-save]")?.dataset ?? {};

@@ -120,7 +120,7 @@ standing.addEventListener("close", settle, true);
 
 // How long what is under way takes so far.
 function spanned(seconds) {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }

@@ -243,6 +243,13 @@ class RunView:
         }
 
     @property
+    def checked(self) -> bool:
+        """Whether the compiled changes were checked, so that there are findings or none."""
+        return any(stage.name == "validate" and stage.outcome for stage in self.progress.stages) or bool(
+            self.findings
+        )
+
+    @property
     def still_to_come(self) -> bool:
         """Whether what is worked out is yet to be entered, and was not."""
         return self.run.status in _ABOUT_TO_TOUCH
