@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.resources import root
 from tests.audit.test_audit import BEFORE, HELD
+
+CAMPUS = ("--network", root() / "inventories" / "campus")
 
 
 @pytest.fixture
@@ -21,14 +24,14 @@ def saved(tmp_path: Path) -> Path:
 
 
 def test_tables_for_people(qosforge, saved: Path) -> None:
-    ended = qosforge("audit", "--files", saved)
+    ended = qosforge("audit", *CAMPUS, "--files", saved)
     assert ended.code == 0
     assert "voice-video first 50 %" in ended.stdout
     assert "vigo1 → vigo2" in ended.stdout
 
 
 def test_one_document_for_machines(qosforge, saved: Path) -> None:
-    ended = qosforge("audit", "--files", saved, "--json")
+    ended = qosforge("audit", *CAMPUS, "--files", saved, "--json")
     document = json.loads(ended.stdout)
     assert (ended.code, document["network"], set(document["devices"])) == (0, "campus", set(HELD))
     kept = [m for m in document["marks"] if (m["from"], m["to"], m["dscp"]) == ("vigo1", "vigo2", 34)]
@@ -38,21 +41,21 @@ def test_one_document_for_machines(qosforge, saved: Path) -> None:
 
 def test_warnings_count_with_strict(qosforge, saved: Path) -> None:
     (saved / "s2950.cfg").write_text(BEFORE["s2950"])
-    assert qosforge("audit", "--files", saved).code == 0
-    assert qosforge("audit", "--files", saved, "--strict").code == 1
+    assert qosforge("audit", *CAMPUS, "--files", saved).code == 0
+    assert qosforge("audit", *CAMPUS, "--files", saved, "--strict").code == 1
 
 
 def test_errors_always_count(qosforge, saved: Path) -> None:
     (saved / "r1.cfg").write_text(HELD["r1"].replace("bandwidth 2000", "bandwidth 1544"))
-    ended = qosforge("audit", "--files", saved)
+    ended = qosforge("audit", *CAMPUS, "--files", saved)
     assert ended.code == 1
     assert "bandwidth-differs" in ended.stdout
 
 
 def test_files_of_another_time_are_read(qosforge, saved: Path) -> None:
-    plain = qosforge("audit", "--files", saved)
+    plain = qosforge("audit", *CAMPUS, "--files", saved)
     (saved / "r1.cfg").write_bytes(HELD["r1"].replace("\n", "\r\n").encode() + b"! gru\xdf\r\n")
-    ended = qosforge("audit", "--files", saved)
+    ended = qosforge("audit", *CAMPUS, "--files", saved)
     assert (ended.code, ended.stdout) == (0, plain.stdout)
 
 
@@ -63,7 +66,7 @@ def test_files_of_another_time_are_read(qosforge, saved: Path) -> None:
 def test_folders_that_hold_nothing_to_read(qosforge, tmp_path: Path, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / "r1.cfg").write_bytes(content)
-    ended = qosforge("audit", "--files", tmp_path)
+    ended = qosforge("audit", *CAMPUS, "--files", tmp_path)
     assert ended.code == 2
     assert message in ended.stderr
 
@@ -71,7 +74,7 @@ def test_folders_that_hold_nothing_to_read(qosforge, tmp_path: Path, content: by
 def test_a_file_too_large_is_refused(qosforge, tmp_path: Path) -> None:
     with (tmp_path / "r1.cfg").open("wb") as file:
         file.truncate(17 * 1024 * 1024)
-    ended = qosforge("audit", "--files", tmp_path)
+    ended = qosforge("audit", *CAMPUS, "--files", tmp_path)
     assert ended.code == 2
     assert "too large" in ended.stderr
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,8 @@ from rich.table import Table
 from qosforge.audit import Audit, audit
 from qosforge.audit.marks import MarkPath, change_text
 from qosforge.audit.table import HEADINGS, rows
+from qosforge.cli.configuration_files import other_texts, read_text, saved_configurations
+from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
 from qosforge.cli.tables import print_table
@@ -21,22 +24,33 @@ from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
+from qosforge.discovery.facts import Topic
+from qosforge.discovery.names import inventory_name
+from qosforge.discovery.saved import discover_saved
 from qosforge.dscp import dscp_name
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.findings import has_errors
+from qosforge.importing.running_configuration import stated_name
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
+from qosforge.inventory.port_ranges import range_names
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
 from qosforge.runs.workflow.live import read_each
 from qosforge.settings import load_settings
 
-LARGEST = 16 * 1024 * 1024
-"""Bytes of a configuration file; the largest devices print a few megabytes."""
-
 Files = Annotated[
-    Path | None, typer.Option("--files", help="Read DEVICE.cfg from this folder instead of the devices.")
+    Path | None,
+    typer.Option(
+        "--files",
+        help="Read DEVICE.cfg from this folder instead of the devices. Without --network the network is made from "
+        "whatever configurations are in it.",
+    ),
 ]
+
+
+_LEFT_OUT = frozenset({Topic.LEFT_OUT, Topic.SAME_NAME, Topic.NOT_UNDERSTOOD})
+"""Notes that an audit is not complete without; what was assumed is told where an inventory is made."""
 
 
 def register(app: typer.Typer) -> None:
@@ -48,6 +62,8 @@ def audit_(
     network: NetworkFolder = None, files: Files = None, strict: Strict = False, as_json: AsJson = False
 ) -> None:
     """Say what is configured, whether it is consistent, and where marks are lost. Devices are only read."""
+    if network is None and files is not None:
+        sys.exit(_audit_saved(files, strict=strict, as_json=as_json))
     net = load_network(network_folder(network))
     for device in net.devices:
         platform(device.platform, device.name)
@@ -66,8 +82,7 @@ def audit_(
         errors = [problem.document() for error in unread.values() for problem in error.problems()]
         names: dict[str, str] = {}
     else:
-        texts = _from_files(net, files)
-        names = {name: str(files / f"{name}.cfg") for name in texts}
+        texts, names = _from_files(net, files)
     result = audit(net, texts, names, {error["device"] for error in errors})
     if as_json:
         print_json(_document(result) | {"errors": errors})
@@ -77,35 +92,50 @@ def audit_(
     sys.exit(QosforgeError.exit_code if errors else int(has_errors(result.findings, strict=strict)))
 
 
-def _from_files(network: Network, folder: Path) -> dict[str, str]:
-    """The configurations in a folder, by device; what is no UTF-8 in them is replaced.
+def _audit_saved(folder: Path, *, strict: bool, as_json: bool) -> int:
+    """Audit saved configurations without an inventory; the exit code."""
+    read, notes = saved_configurations([folder])
+    found = discover_saved(read, notes)
+    names = {one.device: device.name for one, device in zip(read, found.devices, strict=True)}
+    texts = {names[one.device]: one.text for one in read}
+    result = audit(found.network(folder.resolve().name), texts, {names[one.device]: one.file for one in read})
+    if as_json:
+        print_json(_document(result) | {"errors": [], "notes": notes_json(found.notes)})
+    else:
+        print_notes([note for note in found.notes if note.topic in _LEFT_OUT])
+        _print(result)
+        out.print(
+            f"devices: {len(found.devices)}, links: {len(found.links)}, made from the files alone. "
+            f"`qosforge network import {folder} --into FOLDER` keeps them, and says what was assumed",
+            markup=False,
+        )
+    return int(has_errors(result.findings, strict=strict))
+
+
+def _from_files(network: Network, folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The configurations in a folder and their files, by device: DEVICE.cfg, else the file that names the device.
 
     Raises:
         InputError: the folder has none, or one of them is no text or too large.
     """
-    texts = {}
+    texts, files = {}, {}
     for device in network.devices:
         path = folder / f"{device.name}.cfg"
-        place = Place(file=str(path), device=device.name)
-        try:
-            if not path.is_file():
-                continue
-            if path.stat().st_size > LARGEST:
-                raise InputError("is too large for a configuration", place, "give the running configuration alone")
-            data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", place) from None
-        if b"\0" in data:
-            raise InputError("is not a text", place, "give the configuration as the device prints it")
-        texts[device.name] = data.decode("utf-8", errors="replace")
+        if path.is_file():
+            texts[device.name], files[device.name] = read_text(path, device.name), str(path)
+    lacking = {device.name for device in network.devices} - set(texts)
+    for path, text in other_texts(folder) if lacking else ():
+        name = inventory_name(stated_name(text) or path.stem)
+        if name in lacking:
+            texts[name], files[name] = text, str(path)
     if not texts:
         example = f"{network.devices[0].name}.cfg" if network.devices else "DEVICE.cfg"
         raise InputError(
             f"no configuration of a device of {network.name} is here",
             Place(file=str(folder)),
-            f"name the files after the devices, like {example}",
+            f"name the files after the devices, like {example}, or leave --network out",
         )
-    return texts
+    return texts, files
 
 
 def _document(result: Audit) -> dict[str, Any]:
@@ -134,12 +164,19 @@ def _print(result: Audit) -> None:
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
     last = ""
-    for device, *cells in rows(result):
+    for device, *cells in _joined(rows(result)):
         table.add_row(device if device != last else "", *cells)
         last = device
     print_table(table)
     _print_ways(result.mark_paths)
     print_findings(result.findings)
+
+
+def _joined(found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """The rows, with ports of a device that are alike and stand together in one."""
+    for (device, *cells), alike in groupby(found, lambda row: (row[0], *row[2:])):
+        for name in range_names(row[1] for row in alike):
+            yield device, name, *cells
 
 
 def _print_ways(ways: tuple[MarkPath, ...]) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from qosforge.cli.configuration_files import read_text
 from qosforge.cli.options import AsJson, Strict
 from qosforge.cli.output import findings_json, print_configuration, print_findings, print_json, write_file
 from qosforge.cli.terminal import print_heading
@@ -16,9 +17,6 @@ from qosforge.errors import InputError, Place
 from qosforge.findings import has_errors
 from qosforge.importing import ImportResult, RunningConfiguration, import_configurations, read_configuration
 from qosforge.intent.base import is_name
-
-LARGEST = 16 * 2**20
-"""Bytes of a configuration file; the largest devices print a few megabytes."""
 
 Files = Annotated[
     list[Path], typer.Argument(help="Running configurations, one file a device.", metavar="CONFIG...")
@@ -98,16 +96,4 @@ def _write(imported: ImportResult, folder: Path) -> None:
 
 
 def _configuration(file: Path, platform: str | None, image: str | None, device: str | None) -> RunningConfiguration:
-    place = Place(file=str(file))
-    try:
-        if file.stat().st_size > LARGEST:
-            raise InputError(
-                "is too large for a configuration", place, "give the running configuration of one device"
-            )
-        data = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place) from None
-    if b"\0" in data:
-        raise InputError("is not a text", place, "give the configuration as the device prints it")
-    text = data.decode("utf-8", errors="replace")
-    return read_configuration(text, str(file), platform_id=platform, image=image, device=device)
+    return read_configuration(read_text(file), str(file), platform_id=platform, image=image, device=device)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from qosforge.cli.configuration_files import saved_configurations
 from qosforge.cli.connection_options import CredentialsName, JumpHosts, TransportName, common_reach, reach_entries
 from qosforge.cli.derive import stations, traffic
 from qosforge.cli.device_checks import check_devices
@@ -24,6 +25,7 @@ from qosforge.discovery.assemble import assemble
 from qosforge.discovery.crawler import CrawlProgress, crawl
 from qosforge.discovery.folder import add, compare, write_new
 from qosforge.discovery.model import Discovery
+from qosforge.discovery.saved import discover_saved
 from qosforge.errors import InputError, Place
 from qosforge.settings import load_settings
 
@@ -85,6 +87,29 @@ def discover(
     else:
         _print(found, changes, into, known=known, written=write)
     sys.exit(3 if not found.devices else 0)
+
+
+@app.command("import")
+def import_(
+    saved: Annotated[
+        list[Path],
+        typer.Argument(metavar="CONFIG...", help="Saved configurations, one file a device, or folders of them."),
+    ],
+    into: Annotated[Path, typer.Option(metavar="FOLDER", help="The inventory: a new folder.")],
+    as_json: AsJson = False,
+) -> None:
+    """Make an inventory of saved configurations. Nothing is contacted."""
+    found = discover_saved(*saved_configurations(saved))
+    if not as_json:
+        print_notes(found.notes)
+    write_new(into, found)
+    tell_namesake(into)
+    if as_json:
+        print_json(_document(found, [], into, written=True))
+        return
+    _print(found, [], into, known=False, written=True)
+    where = " ".join(map(str, saved))
+    out.print(f"next: qosforge audit --network {into} --files {where}", markup=False)
 
 
 @app.command()

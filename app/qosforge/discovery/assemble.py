@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -13,7 +12,7 @@ from qosforge.discovery.crawler import Crawl, Visit
 from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, PortFacts, Topic
 from qosforge.discovery.guesses import role_of, tag_of
 from qosforge.discovery.model import Discovery, End, FoundDevice, FoundInterface, FoundLink, interface_of
-from qosforge.discovery.names import label, port_named
+from qosforge.discovery.names import inventory_name, label, port_named
 from qosforge.inventory.models import DeviceRole
 
 _DELAY = Note(
@@ -74,7 +73,7 @@ class _Assembly:
         """Names of the inventory: host names in lower case; a second device of one name gets a number."""
         used: set[str] = set()
         for visit in visits:
-            plain = re.sub(r"[^a-z0-9_-]", "-", label(visit.facts.hostname)).lstrip("-_")[:60] or "device"
+            plain = inventory_name(visit.facts.hostname)
             name, number = plain, 1
             while name in used:
                 number += 1

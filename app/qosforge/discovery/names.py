@@ -66,3 +66,8 @@ def is_station(capabilities: str) -> bool:
     """
     words = set(re.split(r"[ ,]+", capabilities.strip().lower())) - {""}
     return bool(words) and ("router" not in words) and (bool(words & _ENDING) or not words & _FORWARDING)
+
+
+def inventory_name(hostname: str) -> str:
+    """The name that an inventory gives a device of this host name."""
+    return re.sub(r"[^a-z0-9_-]", "-", label(hostname)).lstrip("-_")[:60] or "device"

@@ -46,7 +46,7 @@ def read_configuration(
     """
     chosen = platform_id or recognise_platform(text, file)
     family = platform(chosen).family
-    name = device or _hostname(text) or PurePath(file).stem
+    name = device or stated_name(text) or PurePath(file).stem
     if _NAME.fullmatch(name) is None:
         raise InputError(f"{name[:60]!r} is not a device's name", Place(file=file), "give one with --device")
     stated = image or _stated(text, family)
@@ -79,7 +79,8 @@ def recognise_platform(text: str, file: str) -> str:
     return found[0]
 
 
-def _hostname(text: str) -> str | None:
+def stated_name(text: str) -> str | None:
+    """The host name that a configuration states."""
     for line in text.splitlines():
         if (found := _HOSTNAME.fullmatch(line.strip())) is not None:
             return found[1]
