@@ -82,9 +82,7 @@ def test_files_alone_are_audited(qosforge, saved: Path) -> None:
     assert set(document["devices"]) == {"core", "branch", "sw1"}
 
 
-def test_an_inventory_is_made_and_audited_with_the_same_files(
-    qosforge, saved: Path, tmp_path: Path
-) -> None:
+def test_an_inventory_is_made_and_audited_with_the_same_files(qosforge, saved: Path, tmp_path: Path) -> None:
     office = tmp_path / "office"
     ended = qosforge("network", "import", saved, "--into", office)
     assert ended.code == 0
