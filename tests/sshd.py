@@ -58,11 +58,13 @@ def new_key(path: Path, *options: str) -> str:
 
 
 @contextmanager
-def server(folder: Path, allowed: list[str], shell: int | None = None, *options: str) -> Iterator[Server]:
+def server(
+    folder: Path, allowed: list[str], shell: int | None = None, *options: str, any_command: bool = False
+) -> Iterator[Server]:
     """Start a server that lets these public keys in as who runs the tests.
 
-    Behind a login stands the command line at the port ``shell``; ``None``: nothing but forwarding. ``options`` are
-    lines of sshd_config.
+    Behind a login stands the command line at the port ``shell``; ``None``: nothing but forwarding, or
+    ``any_command``. ``options`` are lines of sshd_config.
     """
     folder.mkdir()
     host_key = new_key(folder / "host_key")
@@ -85,7 +87,7 @@ def server(folder: Path, allowed: list[str], shell: int | None = None, *options:
         "UsePAM no",
         "PasswordAuthentication no",
         "KbdInteractiveAuthentication no",
-        f"ForceCommand {command}",
+        *([] if any_command else [f"ForceCommand {command}"]),
         "LogLevel VERBOSE",
         *options,
     ]

@@ -30,6 +30,8 @@ from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.executor.service import RunEnd, open_service
+from qosforge.intent.loader import LoadedIntent
+from qosforge.inventory.models import Network
 from qosforge.keep_rule import in_words
 from qosforge.reports.pdf import run_pdf
 from qosforge.reports.run_report import render_run_report
@@ -43,7 +45,14 @@ from qosforge.runs.views.summary import summaries_of, summary_of
 from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
 from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
+from qosforge.tester.measurement.judging import overall_outcome, verdicts
+from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.network_under_test import devices_under_test
+from qosforge.tester.permission import link_loads
+from qosforge.tester.plugins import measure_packets
+from qosforge.tester.twin import TESTER as TWIN
+
+_MOST_LOADS = 5
 
 
 def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
@@ -79,8 +88,8 @@ def _report_recovered(ended: list[RunEnd]) -> None:
         progress("recover", f"run {entry.run} was unfinished: {entry.status}")
 
 
-def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> None:
-    """Measure what the devices do now."""
+def measure(run_options: RunOptions, tester: str, packets: Path | None, as_json: bool) -> None:
+    """Measure what the devices do now: by the twin of what they hold, or by packets that a tester sends."""
     loaded, net = load(run_options.policy, run_options.network, run_options.parameters)
     live.require_traffic(net)
     live.require_checks(loaded)
@@ -88,14 +97,11 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
         # Told now rather than after the measurement.
         require_format(packets)
         require_writable(packets)
-    settings = load_settings()
-    route = route_to(settings, net)
-    with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
-        devices = devices_under_test(loaded.intent, net)
-        progress("read", f"{len(devices or net.devices)} devices: {route.told}")
-        texts = live.read_running(fleet, devices)
-    progress("measure", "twin of the configuration read back")
-    judged = live.measure_until_conclusive(loaded.intent, net, texts, seed=run_options.seed)
+    judged = (
+        _measure_twin(loaded, net, run_options.seed)
+        if tester == TWIN
+        else _measure_packets(loaded, net, tester, run_options.seed)
+    )
     if packets is not None:
         write_packets(measured_packets(judged.measurement), packets)
     if as_json:
@@ -110,6 +116,37 @@ def measure(run_options: RunOptions, packets: Path | None, as_json: bool) -> Non
     else:
         print_measurement(judged.measurement, judged.verdicts)
     sys.exit(0 if judged.outcome == "met" else 1)
+
+
+def _measure_twin(loaded: LoadedIntent, net: Network, seed: int) -> live.JudgedMeasurement:
+    settings = load_settings()
+    route = route_to(settings, net)
+    with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
+        devices = devices_under_test(loaded.intent, net)
+        progress("read", f"{len(devices or net.devices)} devices: {route.told}")
+        texts = live.read_running(fleet, devices)
+    progress("measure", "twin of the configuration read back")
+    return live.measure_until_conclusive(loaded.intent, net, texts, seed=seed)
+
+
+def _measure_packets(loaded: LoadedIntent, net: Network, tester: str, seed: int) -> live.JudgedMeasurement:
+    """Have packets sent; what they will load is told before."""
+    plan = MeasurementPlan.of(loaded.intent, net, seed)
+    for scenario in plan.scenarios:
+        progress("measure", f"{scenario.name}: {len(scenario.flows)} flows for {scenario.seconds} s, by {tester}")
+    for load_of_link in link_loads(plan)[:_MOST_LOADS]:
+        progress("load", str(load_of_link))
+    measured = measure_packets(tester, plan, "before", ssh_options=_ssh_options())
+    found = verdicts(loaded.intent, net, measured)
+    return live.JudgedMeasurement(measured, found, overall_outcome(found), 0.0)
+
+
+def _ssh_options() -> tuple[str, ...]:
+    """OpenSSH's own files, as devices are reached by them."""
+    settings = load_settings()
+    known = f"{settings.known_hosts_file} ~/.ssh/known_hosts"
+    config = ("-F", str(settings.ssh_config_file)) if settings.ssh_config_file.is_file() else ()
+    return (*config, "-o", f"UserKnownHostsFile={known}")
 
 
 def recover(as_json: bool) -> None:

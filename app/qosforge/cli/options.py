@@ -41,6 +41,9 @@ Packets = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write the packets measured one by one: CSV, or Parquet by its name."),
 ]
+Tester = Annotated[
+    str, typer.Option("--tester", metavar="NAME", help="What measures: the twin, or one that sends packets.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, help="Seed of the tester's random streams.")]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or how it begins.")]
 

@@ -23,6 +23,7 @@ from qosforge.cli.options import (
     Seed,
     SetAside,
     Strict,
+    Tester,
 )
 from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
 from qosforge.cli.run_options import (
@@ -37,6 +38,7 @@ from qosforge.cli.run_options import (
     WaitSeconds,
 )
 from qosforge.cli.server import remote
+from qosforge.errors import InputError, Place
 
 
 def register(app: typer.Typer) -> None:
@@ -141,15 +143,18 @@ def measure(
     network: NetworkFolder = None,
     parameters: Parameters = None,
     seed: Seed = 1,
+    tester: Tester = "twin",
     packets: Packets = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure what the devices do now against an intent's objectives. The devices are only read."""
     run_options = RunOptions(policy, network, parameters, True, False, False, seed, "", None, None)
+    if remote() and tester != "twin":
+        raise InputError("a service measures with the twin", Place(path="--tester"), "measure without --server")
     if remote():
         remote_runs.measure(run_options, packets, as_json)
     else:
-        _local().measure(run_options, packets, as_json)
+        _local().measure(run_options, tester, packets, as_json)
 
 
 def recover(as_json: AsJson = False) -> None:

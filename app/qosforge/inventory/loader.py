@@ -1,4 +1,5 @@
-"""Load a network: Nornir's SimpleInventory files plus ``links.yaml``, ``traffic.yaml`` and ``changes.yaml``."""
+"""Load a network: Nornir's SimpleInventory files plus ``links.yaml``, ``traffic.yaml``, ``changes.yaml``
+and ``probes.yaml``."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Netwo
 from qosforge.inventory.nornir_files import misshapen
 from qosforge.inventory.nornir_inventory import nornir_inventory
 from qosforge.inventory.port_ranges import MOST_PORTS, overlaps, port_names
+from qosforge.inventory.probes import Probes
 from qosforge.inventory.reach import OWN, Reach, written_reach
 from qosforge.units import WRITTEN, shortened
 
@@ -49,6 +51,7 @@ def load_network(folder: Path) -> Network:
     links = read_document(folder / "links.yaml", bounds=BOUNDS)
     traffic = _document(folder / "traffic.yaml")
     changes = _document(folder / "changes.yaml")
+    probes = _document(folder / "probes.yaml")
     problems = [*_unknown_keys(links, ("links", "stations")), *_unknown_keys(traffic, ("scenarios",))]
     network = Network(
         name=folder.resolve().name,
@@ -61,9 +64,10 @@ def load_network(folder: Path) -> Network:
         ),
         changes=(_validated(ChangeRules, changes.data, changes, (), problems) if changes else None)
         or ChangeRules(),
+        probes=(_validated(Probes, probes.data, probes, (), problems) if probes else None) or Probes(),
     )
     # Positions and names are those of the files only where every entry could be read.
-    problems = problems or list(inconsistencies(network, links, traffic, changes))
+    problems = problems or [*inconsistencies(network, links, traffic, changes), *_unknown_hosts(network, probes)]
     if problems:
         raise InputErrors("not a consistent network", Place(file=str(folder)), "", problems)
     return network
@@ -103,6 +107,15 @@ def _unknown_keys(document: YamlDocument | None, known: tuple[str, ...]) -> Iter
             near = get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known here: {', '.join(known)}"
             yield InputError(f"unknown key {shortened(key)}", document.key_place((key,)), hint)
+
+
+def _unknown_hosts(network: Network, document: YamlDocument | None) -> Iterator[InputError]:
+    """Hosts of probes behind stations that the network does not have."""
+    known = {station.name for station in network.stations}
+    for number, host in enumerate(network.probes.hosts):
+        if document is not None and host.station not in known:
+            place = document.place(("hosts", number, "station"))
+            yield InputError(f"there is no station {host.station}", place, "name one of links.yaml")
 
 
 def _devices(inventory: Inventory, document: YamlDocument, problems: list[InputError]) -> Iterator[Device]:

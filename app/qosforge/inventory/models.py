@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from qosforge.inventory.changes import ChangeRules
+from qosforge.inventory.probes import Probes
 from qosforge.inventory.reach import Reach
 from qosforge.units import Rate, Seconds, format_rate, shortened
 
@@ -289,6 +290,7 @@ class Network(InventoryModel):
     stations: tuple[Station, ...]
     traffic: tuple[TrafficScenario, ...] = ()
     changes: ChangeRules = ChangeRules()
+    probes: Probes = Probes()
 
     def device(self, name: str) -> Device:
         """The device of this name.

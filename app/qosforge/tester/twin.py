@@ -18,6 +18,7 @@ from qosforge.tester.hop_delays import JudgedPath, path_delays
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
 from qosforge.tester.measurement.path_delay import PathDelay
 from qosforge.tester.measurement.pooling import join_replications
+from qosforge.tester.measurement_plan import verified_scenarios
 from qosforge.tester.policer_memory import PolicerMemory
 from qosforge.tester.replications import (
     BACKING_OFF_SECONDS,
@@ -32,7 +33,7 @@ from qosforge.tester.replications import (
 from qosforge.tester.scenario.ports import framing_name, twin_port
 from qosforge.tester.scenario.sources import twin_source, with_own_clock
 from qosforge.tester.scenario.streams import find_streams
-from qosforge.tester.scenario.traffic import flow_classes, flow_names, sample_every, scenario_of
+from qosforge.tester.scenario.traffic import flow_classes, flow_names, sample_every
 from qosforge.twin.part import VERSION
 from qosforge.twin.report import FlowReport, TwinReport
 from qosforge.twin.scenario import (
@@ -121,7 +122,7 @@ class TwinTester:
         Raises:
             TesterError: a verification has no traffic, or the twin refuses the scenario.
         """
-        scenarios, judged = self._verified_scenarios(intent)
+        scenarios, judged = verified_scenarios(intent, self.network)
         results = []
         reference = earlier.delay_reference if earlier else ""
         for scenario, seconds in scenarios.values():
@@ -166,24 +167,6 @@ class TwinTester:
             delay_reference=reference,
             scenarios=tuple(results),
         )
-
-    def _verified_scenarios(
-        self, intent: Intent
-    ) -> tuple[dict[str, tuple[TrafficScenario, int]], set[tuple[str, str]]]:
-        """The scenarios that the intent verifies with their seconds, and the pairs of stations that are judged."""
-        scenarios: dict[str, tuple[TrafficScenario, int]] = {}
-        judged: set[tuple[str, str]] = set()
-        for check in intent.verify:
-            scenario = scenario_of(self.network, check)
-            if scenario is None:
-                raise TesterError(
-                    f"no traffic is described between {check.from_} and {check.to}",
-                    hint="add a scenario to traffic.yaml that has this pair under 'between'",
-                )
-            seconds = max(check.seconds, scenarios.get(scenario.name, (scenario, 0))[1])
-            scenarios[scenario.name] = (scenario, seconds)
-            judged.add((check.from_, check.to))
-        return scenarios, judged
 
     def _run(self, document: TwinScenario) -> TwinReport:
         try:

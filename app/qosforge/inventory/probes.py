@@ -1,0 +1,78 @@
+"""``probes.yaml``: the hosts behind a network's stations that send and receive packets, and what they may send."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from qosforge.inventory.changes import Window
+from qosforge.units import shortened
+
+Clock = Literal["chrony", "ntp", "ptp", "exchange"]
+"""What tells how far a host's clock is off: chronyd, ntpd, ptp4l; or exchanges of packets between both hosts."""
+
+_LOGIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9_.:-]*")
+_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+
+
+def _login(value: str) -> str:
+    # It becomes a word of a command: it must not look like an option.
+    if _LOGIN.fullmatch(value) is None:
+        raise ValueError(f"{shortened(value)} is no host to log in to: write it like probe@192.0.2.10")
+    return value
+
+
+def _namespace(value: str) -> str:
+    if _NAMESPACE.fullmatch(value) is None:
+        raise ValueError(f"{shortened(value)} names no namespace: letters, digits, '.', '-' and '_' only")
+    return value
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class ProbeHost(_Model):
+    """The host behind a station: one that OpenSSH logs in to, or a network namespace of this machine."""
+
+    station: str
+    ssh: Annotated[str, AfterValidator(_login)] | None = None
+    port: Annotated[int, Field(ge=1, le=65535, strict=True)] = 22
+    namespace: Annotated[str, AfterValidator(_namespace)] | None = None
+    clock: Clock = "exchange"
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.ssh is None) == (self.namespace is None):
+            raise ValueError("a host is reached in one way: give ssh or namespace")
+        return self
+
+
+class ProbePermission(_Model):
+    """Whether probes may load a network, how much of each link, and when.
+
+    Namespaces of this machine are a lab, and need none. ``percent_of_link`` is of each line that a flow passes, in
+    each direction, all flows together. Without ``windows`` it is always open; their times are those of ``zone``.
+    """
+
+    allowed: bool = False
+    percent_of_link: Annotated[float, Field(gt=0, le=100)] = 5.0
+    windows: tuple[Window, ...] = ()
+    zone: str = "UTC"
+
+
+class Probes(_Model):
+    """What ``probes.yaml`` says: the host of each station, and the permission."""
+
+    hosts: tuple[ProbeHost, ...] = ()
+    permission: ProbePermission = ProbePermission()
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        stations = [host.station for host in self.hosts]
+        twice = next((station for station in stations if stations.count(station) > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice} has two hosts: name each station once")
+        return self

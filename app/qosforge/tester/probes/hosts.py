@@ -1,0 +1,147 @@
+"""Commands on the hosts of probes: over OpenSSH, or in network namespaces of this machine."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from qosforge.errors import Place, TesterError
+from qosforge.inventory.probes import ProbeHost
+from qosforge.system_packages import install_command
+
+PACKAGES: Mapping[str, str] = {
+    "mgen": "mgen",
+    "iperf3": "iperf3",
+    "irtt": "irtt",
+    "chronyc": "chrony",
+    "ntpq": "ntpsec",
+    "pmc": "linuxptp",
+}
+"""The Debian package of each tool that hosts may need."""
+
+_SECONDS = 20
+_LOOK_SECONDS = 0.05
+_SSH = ("ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", f"ConnectTimeout={_SECONDS}")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The host of a station. ``ssh_options`` are further ones of every ``ssh``, such as the file of host keys."""
+
+    station: str
+    described: ProbeHost
+    ssh_options: tuple[str, ...] = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is of this machine, and so has its clock."""
+        return self.described.namespace is not None
+
+    def command(self, words: Sequence[str], *, terminal: bool = False) -> list[str]:
+        """A command of this machine that runs ``words`` on the host; on a ``terminal`` they end when ssh does."""
+        if self.described.namespace is not None:
+            return ["ip", "netns", "exec", self.described.namespace, *words]
+        login = self.described.ssh or ""
+        ssh = [*_SSH, "-tt"] if terminal else _SSH
+        return [*ssh, *self.ssh_options, "-p", str(self.described.port), login, "--", shlex.join(words)]
+
+    def start(self, words: Sequence[str], seconds: float) -> HostProcess:
+        """Begin a command that ends after ``seconds`` at most, also where nobody is left to end it."""
+        return HostProcess(self, self.command(["timeout", "-k", "1", f"{seconds:.0f}", *words], terminal=True))
+
+    def output(self, words: Sequence[str]) -> str:
+        """What a short command prints.
+
+        Raises:
+            TesterError: it fails, or the host is not reached.
+        """
+        try:
+            done = subprocess.run(  # noqa: S603 (words of ours, quoted for the host's shell)
+                self.command(words), capture_output=True, text=True, timeout=2 * _SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise self.error(f"{words[0]} does not end", "look whether the host is well") from None
+        if done.returncode:
+            raise self.error(f"{words[0]} fails: {last_line(done.stderr or done.stdout)}")
+        return done.stdout
+
+    def require(self, tools: Sequence[str]) -> None:
+        """Make sure that the host is reached and has these tools.
+
+        Raises:
+            TesterError: it is not, or lacks some; says which packages have them.
+        """
+        looks = "; ".join(f"command -v {tool} >/dev/null || echo {tool}" for tool in tools)
+        missing = self.output(["sh", "-c", f"{looks}; true"]).split()
+        if missing:
+            command = install_command(dict.fromkeys(PACKAGES.get(tool, tool) for tool in missing))
+            raise self.error(f"it lacks {', '.join(missing)}", f"install it there: {command}")
+
+    def error(self, message: str, hint: str = "") -> TesterError:
+        """An error of this host."""
+        return TesterError(f"the host of {self.station}: {message}", Place(file="probes.yaml", path="hosts"), hint)
+
+
+class HostProcess:
+    """A command on a host. What it prints goes into a file: a full pipe would hold it up."""
+
+    def __init__(self, host: Host, command: Sequence[str]) -> None:
+        self._host = host
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (until `end`)
+        self._complaint = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(  # noqa: S603 (words of ours, quoted for the host's shell)
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._complaint
+        )
+
+    def await_lines(self, word: str, count: int, tool: str) -> None:
+        """Wait until it printed so many lines that have a word.
+
+        Raises:
+            TesterError: it ends before, or takes too long.
+        """
+        end = time.monotonic() + _SECONDS
+        while _read(self._output).count(word) < count:
+            if self._process.poll() is not None or time.monotonic() > end:
+                raise self._host.error(f"{tool} is not ready: {last_line(_read(self._complaint))}")
+            time.sleep(_LOOK_SECONDS)
+
+    def printed(self) -> str:
+        """What it printed up to now."""
+        return _read(self._output)
+
+    def finished(self, tool: str) -> str:
+        """What it printed until it ended.
+
+        Raises:
+            TesterError: it printed nothing, and failed.
+        """
+        code = self._process.wait()
+        printed = _read(self._output)
+        if code and not printed:
+            raise self._host.error(f"{tool} fails: {last_line(_read(self._complaint))}")
+        return printed
+
+    def end(self) -> None:
+        """End it, and forget what it printed."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait()
+        self._output.close()
+        self._complaint.close()
+
+
+def _read(file: IO[bytes]) -> str:
+    # At a place of its own: where the file goes on is that of the command, too.
+    number = file.fileno()
+    return os.pread(number, os.fstat(number).st_size, 0).decode("utf-8", "replace")
+
+
+def last_line(text: str) -> str:
+    """What a program complained about last."""
+    return (text.strip().splitlines() or ["it says nothing"])[-1][:200]

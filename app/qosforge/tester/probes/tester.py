@@ -1,0 +1,252 @@
+"""The tester ``probes``: a plan's flows as packets between the hosts of its stations."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from random import Random
+
+from qosforge.errors import InputError, Place, TesterError
+from qosforge.inventory.probes import Probes
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, Side
+from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow, PlannedScenario
+from qosforge.tester.permission import require_permission
+from qosforge.tester.probes import iperf3, mgen
+from qosforge.tester.probes.clocks import TOOLS, ClockDifference, clock_difference
+from qosforge.tester.probes.hosts import Host, HostProcess
+from qosforge.tester.probes.mgen import RESOLUTION_PS, ReceivedLog, SentLog
+from qosforge.tester.probes.results import tcp_result, udp_result
+from qosforge.tester.scenario.sources import PHASE_SECONDS
+
+TESTER = "probes"
+WAITED_SECONDS = 2.0
+"""How long the last packets are waited for (RFC 2544, section 23)."""
+_SPARE_SECONDS = 30.0
+_STARTING_SECONDS = 1.0
+_LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class ProbeTester:
+    """Sends what a plan describes from host to host, with MGEN and iperf3, and gives what every packet saw."""
+
+    probes: Probes
+    ssh_options: tuple[str, ...] = ()
+
+    def measure(self, plan: MeasurementPlan, when: Side) -> Measurement:
+        """Carry a plan out, scenario after scenario, in real time.
+
+        Raises:
+            InputError: a station has no host, or packets may not be sent.
+            TesterError: a host is not reached, lacks a tool, or cannot send what is described.
+        """
+        hosts = self._hosts(plan)
+        if not all(host.is_local for host in hosts.values()):
+            require_permission(plan, self.probes.permission)
+        _require_tools(plan, hosts)
+        results, error_ps = [], RESOLUTION_PS
+        for scenario in plan.scenarios:
+            running = _ScenarioRun(scenario, hosts, Random(plan.seed))  # noqa: S311 (phases of flows)
+            results.append(running.result())
+            error_ps = max(error_ps, running.clock_error_ps + RESOLUTION_PS)
+        return Measurement(
+            when=when,
+            evidence="measured",
+            tester=TESTER,
+            seed=plan.seed,
+            clock_error_ps=error_ps,
+            delay_reference="from MGEN's call that sends to MGEN's call that receives",
+            scenarios=tuple(results),
+        )
+
+    def _hosts(self, plan: MeasurementPlan) -> dict[str, Host]:
+        stations = {s.name for each in plan.scenarios for flow in each.flows for s in (flow.source, flow.target)}
+        known = {host.station: host for host in self.probes.hosts}
+        missing = sorted(stations - known.keys())
+        if missing:
+            raise InputError(
+                f"no host is known behind {', '.join(missing)}",
+                Place(file="probes.yaml", path="hosts"),
+                "give each station of the traffic one: its `station`, and `ssh` or `namespace`",
+            )
+        return {name: Host(name, known[name], self.ssh_options) for name in sorted(stations)}
+
+
+def _is_tcp(flow: PlannedFlow) -> bool:
+    return flow.described.source.kind == "tcp"
+
+
+def _require_tools(plan: MeasurementPlan, hosts: Mapping[str, Host]) -> None:
+    """Make sure that hosts have what they need, before anything is sent."""
+    needed: dict[str, set[str]] = defaultdict(lambda: {"timeout"})
+    for flow in (flow for scenario in plan.scenarios for flow in scenario.flows):
+        both = (flow.source.name, flow.target.name)
+        local = all(hosts[name].is_local for name in both)
+        for name in both:
+            needed[name].add("iperf3" if _is_tcp(flow) else "mgen")
+            if not local:
+                exchanging = "exchange" in [hosts[each].described.clock for each in both]
+                needed[name].add("irtt" if exchanging else TOOLS[hosts[name].described.clock])
+    for name, tools in needed.items():
+        hosts[name].require(sorted(tools))
+
+
+class _ScenarioRun:
+    """One scenario on its way. Every process that it starts ends by itself, also if this one is killed."""
+
+    def __init__(self, scenario: PlannedScenario, hosts: Mapping[str, Host], random: Random) -> None:
+        self._scenario = scenario
+        self._hosts = hosts
+        self._udp = {n: flow for n, flow in enumerate(scenario.flows, start=1) if not _is_tcp(flow)}
+        self._tcp: dict[str, list[PlannedFlow]] = defaultdict(list)
+        for flow in scenario.flows:
+            if _is_tcp(flow):
+                self._tcp[flow.described.name].append(flow)
+        self._phases = {number: random.uniform(0, PHASE_SECONDS) for number in self._udp}
+        self._end = scenario.warm_up_seconds + scenario.seconds + PHASE_SECONDS
+        self._clocks: dict[tuple[str, str], ClockDifference] = {}
+        self.clock_error_ps = 0
+        _require_own_ports(self._tcp.values())
+
+    def result(self) -> ScenarioResult:
+        """Send, receive, and put the logs together."""
+        before = self._differences()
+        with ExitStack() as started:
+            receivers = self._start_receivers(started)
+            for server in self._start_servers(started):
+                server.await_lines("listening", 1, "iperf3")
+            clients = self._start_clients(started)
+            senders = self._start_senders(started)
+            sent = {name: mgen.read_sent(p.finished("mgen")) for name, p in senders.items()}
+            reports = {name: p.finished("iperf3") for name, p in clients.items()}
+            self._await_packets(sent, receivers)
+            received = {
+                name: mgen.read_received(process.printed(), self._numbers_to(name))
+                for name, process in receivers.items()
+            }
+        self._clocks = self._joined(before, self._differences())
+        self.clock_error_ps = max((each.error_ps for each in self._clocks.values()), default=0)
+        return self._put_together(sent, received, reports)
+
+    def _differences(self) -> dict[tuple[str, str], ClockDifference]:
+        pairs = {(flow.source.name, flow.target.name): flow.target.address for flow in self._udp.values()}
+        return {
+            pair: clock_difference(self._hosts[pair[0]], self._hosts[pair[1]], address)
+            for pair, address in pairs.items()
+        }
+
+    @staticmethod
+    def _joined(
+        before: Mapping[tuple[str, str], ClockDifference], after: Mapping[tuple[str, str], ClockDifference]
+    ) -> dict[tuple[str, str], ClockDifference]:
+        """The difference in the middle of the scenario; how far it moved until then, or since, is of its error."""
+        joined = {}
+        for pair, first in before.items():
+            last = after[pair]
+            moved = abs(last.ahead_ps - first.ahead_ps)
+            error = max(first.error_ps, last.error_ps) + -(-moved // 2)
+            joined[pair] = ClockDifference((first.ahead_ps + last.ahead_ps) // 2, error)
+        return joined
+
+    def _numbers_to(self, station: str) -> list[int]:
+        return [number for number, flow in self._udp.items() if flow.target.name == station]
+
+    def _start(self, started: ExitStack, station: str, words: Sequence[str], seconds: float) -> HostProcess:
+        process = self._hosts[station].start(words, seconds + _SPARE_SECONDS)
+        started.callback(process.end)
+        return process
+
+    def _start_receivers(self, started: ExitStack) -> dict[str, HostProcess]:
+        """MGEN at every target, which listens from now on."""
+        running = {}
+        until = self._end + WAITED_SECONDS + _STARTING_SECONDS * len(self._hosts)
+        for station in dict.fromkeys(flow.target.name for flow in self._udp.values()):
+            words = mgen.receive_words(self._flows_to(station), until)
+            running[station] = self._start(started, station, words, until)
+        for station, process in running.items():
+            ports = {flow.described.dst_port for flow in self._flows_to(station)}
+            process.await_lines(" LISTEN ", len(ports), "mgen")
+        return running
+
+    @staticmethod
+    def _await_packets(sent: Mapping[str, SentLog], receivers: Mapping[str, HostProcess]) -> None:
+        """Until every packet has come, or for as long as packets are waited for."""
+        count = sum(len(packets) for log in sent.values() for packets in log.packets.values())
+        end = time.monotonic() + WAITED_SECONDS
+        while time.monotonic() < end:
+            if sum(process.printed().count(" RECV ") for process in receivers.values()) >= count:
+                return
+            time.sleep(_LOOK_SECONDS)
+
+    def _flows_to(self, station: str) -> Iterable[PlannedFlow]:
+        return (self._udp[number] for number in self._numbers_to(station))
+
+    def _start_senders(self, started: ExitStack) -> dict[str, HostProcess]:
+        running = {}
+        for station in dict.fromkeys(flow.source.name for flow in self._udp.values()):
+            flows = {number: flow for number, flow in self._udp.items() if flow.source.name == station}
+            words = mgen.send_words(flows, self._phases, self._end)
+            running[station] = self._start(started, station, words, self._end)
+        return running
+
+    def _start_servers(self, started: ExitStack) -> list[HostProcess]:
+        return [
+            self._start(
+                started,
+                flows[0].target.name,
+                iperf3.server_words(flows[0].target.address, flows[0].described.dst_port),
+                self._end,
+            )
+            for flows in self._tcp.values()
+        ]
+
+    def _start_clients(self, started: ExitStack) -> dict[str, HostProcess]:
+        running = {}
+        for name, flows in self._tcp.items():
+            first = flows[0]
+            words = iperf3.client_words(flows, self._scenario.seconds, self._scenario.warm_up_seconds)
+            running[name] = self._start(started, first.source.name, words, self._end)
+        return running
+
+    def _put_together(
+        self, sent: Mapping[str, SentLog], received: Mapping[str, ReceivedLog], reports: Mapping[str, str]
+    ) -> ScenarioResult:
+        found: dict[str, FlowResult] = {}
+        for number, flow in self._udp.items():
+            name = flow.source.name
+            logs = (sent[name], received[flow.target.name])
+            clocks = self._clocks[name, flow.target.name]
+            found[flow.name] = udp_result(flow, number, self._scenario, logs, clocks)
+        for name, flows in self._tcp.items():
+            for flow, stream in zip(flows, iperf3.read_report(reports[name], len(flows)), strict=True):
+                found[flow.name] = tcp_result(flow, stream)
+        return ScenarioResult(
+            name=self._scenario.name,
+            title=self._scenario.title,
+            seconds=self._scenario.seconds,
+            warm_up_seconds=self._scenario.warm_up_seconds,
+            waited_seconds=WAITED_SECONDS,
+            flows=tuple(found[flow.name] for flow in self._scenario.flows),
+        )
+
+
+def _require_own_ports(descriptions: Iterable[Sequence[PlannedFlow]]) -> None:
+    """Make sure that no two iperf3 servers need one port.
+
+    Raises:
+        TesterError: they do.
+    """
+    taken: dict[tuple[str, int], str] = {}
+    for flows in descriptions:
+        first = flows[0]
+        key = (first.target.name, first.described.dst_port)
+        if key in taken:
+            raise TesterError(
+                f"flows {taken[key]} and {first.described.name} both send TCP to port {key[1]} of {key[0]}, and an "
+                "iperf3 server serves one of them",
+                hint="describe them as one, with a count, or give them ports of their own",
+            )
+        taken[key] = first.described.name

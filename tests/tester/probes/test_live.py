@@ -1,0 +1,118 @@
+"""Real packets: from host to host through a router, in network namespaces and over OpenSSH."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qosforge import errors
+from qosforge.tester.measurement.judging import verdicts
+from qosforge.tester.measurement_plan import MeasurementPlan
+from qosforge.tester.plugins import measure_packets
+from tests.cli.conftest import Command, qosforge
+from tests.sshd import new_key, server, user
+from tests.stamp.namespaces import Hosts, two_hosts, why_not
+
+from .two_sites import FILES, FLOOD, VOICE, intent, network, write
+
+__all__ = ["qosforge"]
+
+missing = why_not()
+pytestmark = [
+    pytest.mark.needs("probes"),
+    pytest.mark.skipif(missing is not None, reason=missing or ""),
+]
+
+
+@pytest.fixture(scope="module")
+def hosts() -> Iterator[Hosts]:
+    with two_hosts() as made:
+        yield made
+
+
+def in_namespaces(hosts: Hosts) -> dict[str, object]:
+    return {"hosts": [{"station": "h1", "namespace": hosts.h1}, {"station": "h2", "namespace": hosts.h2}]}
+
+
+def shape(hosts: Hosts, rate: str) -> None:
+    """The line between the sites: a middle hop, so that the sender is not held up by it."""
+    command = f"tc qdisc replace dev p2 root tbf rate {rate} burst 3000 limit 15000"
+    hosts.run(hosts.r, *command.split())
+
+
+def test_what_a_congested_line_does_to_voice_is_measured_and_judged(hosts: Hosts, tmp_path: Path) -> None:
+    shape(hosts, "600kbit")
+    net, loaded = network(tmp_path, [VOICE, FLOOD], in_namespaces(hosts), line="600 kb/s"), intent(tmp_path)
+    measured = measure_packets("probes", MeasurementPlan.of(loaded.intent, net), "before")
+    voice, *floods = measured.scenarios[0].flows
+    assert (measured.evidence, measured.tester) == ("measured", "probes")
+    assert 95 <= voice.sent <= 105  # two seconds of 50 packets
+    for flow in (voice, *floods):  # all between the stations of the check
+        assert len(flow.samples) == flow.sent
+        assert sum(delay == -1 for _, delay in flow.samples) == flow.lost
+    assert sum(flow.lost for flow in floods) > 20
+    assert voice.max_delay_ps is not None
+    assert voice.max_delay_ps > 100_000_000_000  # 15,000 bytes before it at 600 kb/s
+    # Of 880 kb/s the line carries 600, with 14 bytes of Ethernet for each packet.
+    arrived = sum(flow.throughput_bps for flow in measured.scenarios[0].flows)
+    assert 480_000 < arrived < 620_000
+    (verdict,) = verdicts(loaded.intent, net, measured)
+    assert (verdict.verdict.outcome, verdict.verdict.evidence) == ("broken", "measured")
+    assert verdict.verdict.lacking == ()
+
+
+def test_greedy_tcp_is_sent_beside_and_counted(hosts: Hosts, tmp_path: Path, qosforge: Command) -> None:
+    shape(hosts, "4mbit")
+    folder = write(tmp_path, [VOICE, FILES], in_namespaces(hosts), line="4 Mb/s")
+    intent(tmp_path)
+    ended = qosforge("measure", tmp_path / "intent.yaml", "--network", folder, "--tester", "probes", "--json")
+    assert "r FastEthernet0/1: as much as it carries" in " ".join(ended.stderr.split())
+    document = json.loads(ended.stdout)
+    voice, *files = document["measurement"]["scenarios"][0]["flows"]
+    assert voice["traffic_class"] == "voice"
+    assert len(files) == 2
+    assert 2_000_000 < sum(flow["throughput_bps"] for flow in files) < 4_500_000
+    assert all(flow["samples"] == [] for flow in files)
+    assert document["verdicts"][0]["verdict"]["evidence"] == "measured"
+
+
+def test_hosts_over_ssh_whose_clocks_are_compared_by_packets(tmp_path: Path) -> None:
+    folder = tmp_path / "probes"
+    folder.mkdir()
+    key = tmp_path / "id"
+    with server(tmp_path / "sshd", [new_key(key)], any_command=True) as running:
+        (tmp_path / "known").write_text(running.known)
+        options = ("-i", str(key), "-o", "IdentitiesOnly=yes", "-o", f"UserKnownHostsFile={tmp_path / 'known'}")
+        login = {"ssh": f"{user()}@127.0.0.1", "port": running.port}
+        probes = {
+            "hosts": [{"station": name, **login} for name in ("h1", "h2")],
+            "permission": {"allowed": True},
+        }
+        loaded = intent(folder, 1)
+        net = network(folder, [VOICE], probes, line="10 Mb/s", addresses=("127.0.0.1", "127.0.0.2"))
+        measured = measure_packets("probes", MeasurementPlan.of(loaded.intent, net), "after", ssh_options=options)
+    (voice,) = measured.scenarios[0].flows
+    assert (voice.lost, measured.when) == (0, "after")
+    assert 45 <= voice.sent <= 55
+    # Half of the quickest round trip on loopback, and how much the difference moved.
+    assert measured.clock_error_ps is not None
+    assert 1_000_000 < measured.clock_error_ps < 20_000_000_000
+
+
+def test_a_tool_that_is_missing_is_named_with_its_package(
+    hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("ip", "sh", "timeout"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(programs))
+    net = network(tmp_path, [VOICE], in_namespaces(hosts))
+    with pytest.raises(errors.TesterError) as refused:
+        measure_packets("probes", MeasurementPlan.of(intent(tmp_path).intent, net), "before")
+    assert "the host of h1: it lacks mgen" in str(refused.value)
+    assert "apt-get install --no-install-recommends mgen" in refused.value.hint
