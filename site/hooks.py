@@ -15,6 +15,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from qosforge.api.reference import page as calls_page
 from qosforge.cli.reference import page as commands_page
 
 _ROOT = Path(__file__).parents[1]
@@ -31,6 +32,7 @@ _FOLDER = "assets/javascripts"
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add what is written by the code itself."""
     files.append(File.generated(config, "every-command.md", content=commands_page()))
+    files.append(File.generated(config, "every-call.md", content=calls_page()))
     for source, name in _TAKEN_OVER.items():
         text = _INTO_DOCS.sub("](", (_ROOT / source).read_text(encoding="utf-8"))
         files.append(File.generated(config, name, content=text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from qosforge.intent.applications import load_catalogue
 from qosforge.intent.policy_source import shipped_policies
 from qosforge.resources import root
+from tests.client.support import Answer, Asked, document, scripted
 
 from .conftest import Command
 
@@ -85,3 +87,46 @@ def test_applications_are_listed(qosforge: Command) -> None:
     assert json.loads(qosforge("application", "list", "--json").stdout).keys() == load_catalogue().keys()
     told = qosforge("application", "list").stdout
     assert ["https", "tcp", "443", "exact"] in [line.split()[:4] for line in told.splitlines()]
+
+
+STORED = {
+    "name": "gold",
+    "number": 3,
+    "version": "ab" * 32,
+    "author": "ann",
+    "comment": "four classes",
+    "source": None,
+    "at": "2026-01-02T03:04:05+00:00",
+    "network": "campus",
+    "trusted_on": ["campus"],
+    "shadows_shipped": False,
+}
+
+
+def _stored_policies(asked: Asked) -> Answer:
+    text = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
+    if asked.path.endswith("/policies"):
+        return document({"policies": [STORED]})
+    return document({"about": STORED, "text": text, "included": {}})
+
+
+def test_policies_of_a_service_are_listed_and_shown(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOSFORGE_TOKEN", "qf_secret")
+    with scripted(_stored_policies) as (url, asked):
+        listed = qosforge("--server", url, "policy", "list")
+        shown = qosforge("--server", url, "policy", "show", "gold@3")
+        local = qosforge("--server", url, "policy", "new", "silver")
+    assert listed.code == 0
+    assert re.search(r"gold +3 +campus +ann +four classes", listed.stdout)
+    assert shown.code == 0
+    assert "gold@3" in shown.stdout
+    assert "voice-video" in shown.stdout
+    assert [one.path for one in asked] == ["/api/v1/policies", "/api/v1/policies/gold/versions/3"]
+    assert (local.code, "policy new works on this machine only" in local.stderr) == (2, True)
+
+
+def test_a_service_of_the_environment_is_not_asked_to_make_a_policy(
+    qosforge: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("QOSFORGE_SERVER", "http://127.0.0.1:9")
+    assert qosforge("policy", "new", "silver", "--in", tmp_path).code == 0

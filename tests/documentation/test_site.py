@@ -86,6 +86,15 @@ def test_every_command_has_its_options_there(documentation_folder: Path) -> None
     assert "--accept-unconfirmed" in text
 
 
+def test_every_call_and_schema_is_there(documentation_folder: Path) -> None:
+    text = (documentation_folder / "every-call" / "index.html").read_text(encoding="utf-8")
+    assert "POST /api/v1/runs" in text
+    assert 'href="#newwebhook"' in text
+    assert 'id="newwebhook"' in text
+    named = set(re.findall(r'href="#([a-z0-9_-]+)"', text))
+    assert named <= set(re.findall(r'id="([^"]+)"', text)), "each schema that a call names is there"
+
+
 def test_what_is_searched_is_there(documentation_folder: Path) -> None:
     index = json.loads((documentation_folder / "search" / "search_index.json").read_text(encoding="utf-8"))
     assert any("lines-unconfirmed" in entry["text"] for entry in index["docs"])

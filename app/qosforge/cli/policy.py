@@ -12,6 +12,8 @@ from rich.text import Text
 
 from qosforge.cli.options import AsJson, Parameters
 from qosforge.cli.output import print_configuration, print_done, print_json, write_file
+from qosforge.cli.server import choose_within, remote
+from qosforge.cli.stored_policies import fetch_policy, print_stored
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
 from qosforge.dscp import dscp_name
@@ -33,8 +35,9 @@ def register(parent: typer.Typer) -> None:
 
 
 @app.callback()
-def _group() -> None:
+def _group(context: typer.Context) -> None:
     """Policies: those that ship with qosforge, and new ones."""
+    choose_within("policy", context.invoked_subcommand)
 
 
 @app.command("list")
@@ -44,7 +47,12 @@ def list_(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List policies, with what each is for. Nothing is contacted."""
+    """List policies, with what each is for; with --server those of a service. No device is contacted."""
+    if remote():
+        if folder is not None:
+            raise InputError("a service has no such folder", Place(path="FOLDER"), "leave it out, or --server")
+        print_stored(as_json=as_json)
+        return
     found = [_entry(path) for path in _files(folder)]
     if as_json:
         print_json(found)
@@ -63,15 +71,19 @@ def show(
     as_yaml: Annotated[bool, typer.Option("--yaml", help="Its text, as it stands.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a policy: its classes, where they apply, and what is judged. Nothing is contacted."""
-    path = _file(policy)
-    loaded = load_intent(path, parameters or ())
+    """Show a policy: its classes, where they apply, and what is judged; with --server one of a service."""
+    if remote():
+        loaded, text = fetch_policy(policy, parameters or ())
+        where = policy
+    else:
+        path = _file(policy)
+        loaded, text, where = load_intent(path, parameters or ()), path.read_text(encoding="utf-8"), str(path)
     if as_json:
         print_json(loaded.intent.model_dump(mode="json", by_alias=True, exclude_defaults=True))
     elif as_yaml:
-        print_configuration(path.read_text(encoding="utf-8"))
+        print_configuration(text)
     else:
-        _print(loaded, path)
+        _print(loaded, where)
 
 
 @app.command()
@@ -131,9 +143,9 @@ def _entry(path: Path) -> dict[str, Any]:
     return {**told, **counts, "purpose": intent.description, "error": None}
 
 
-def _print(loaded: LoadedIntent, path: Path) -> None:
+def _print(loaded: LoadedIntent, where: str) -> None:
     intent = loaded.intent
-    out.print(Text.assemble((intent.intent, "bold"), f"  {path}"))
+    out.print(Text.assemble((intent.intent, "bold"), f"  {where}"))
     if intent.description:
         print_prose(Text(intent.description))
     table = Table(box=None, padding=(0, 1), title="Classes", title_justify="left", title_style="bold")

@@ -17,13 +17,18 @@ REMOTE = frozenset(
     {
         "lint", "compile", "validate", "diff", "predict", "measure", "run", "push", "runs", "show", "wait",
         "approve", "reject", "cancel", "pause", "resume", "retry", "rollback", "take-over",
+        "policy list", "policy show",
     }
 )  # fmt: skip
 """Commands that a service can do."""
 
+_GROUPS = frozenset(command.partition(" ")[0] for command in REMOTE if " " in command)
+"""Groups of commands of which a service can do some."""
+
 LARGEST_TOKEN = 8192
 
 _address: ContextVar[str | None] = ContextVar("address", default=None)
+_named: ContextVar[bool] = ContextVar("named", default=False)
 _token_file: ContextVar[Path | None] = ContextVar("token_file", default=None)
 
 
@@ -33,7 +38,7 @@ def choose(url: str | None, token_file: Path | None, command: str | None) -> Non
     Raises:
         InputError: the options name a service, and the command works on this machine only.
     """
-    able = command in REMOTE
+    able = command in REMOTE or command in _GROUPS
     if command is not None and not able and (url is not None or token_file is not None):
         raise InputError(f"{command} works on this machine only", hint="leave --server out")
     address = url if url is not None else os.environ.get(Variable.SERVER)
@@ -41,6 +46,19 @@ def choose(url: str | None, token_file: Path | None, command: str | None) -> Non
         raise InputError("--token-file belongs to a service", hint="name it: --server URL, or QOSFORGE_SERVER")
     _address.set(address or None if able else None)
     _token_file.set(token_file)
+    _named.set(url is not None or token_file is not None)
+
+
+def choose_within(group: str, command: str | None) -> None:
+    """Stay on this machine for a command of a group that a service cannot do.
+
+    Raises:
+        InputError: the options name a service.
+    """
+    if command is not None and f"{group} {command}" not in REMOTE:
+        if _named.get():
+            raise InputError(f"{group} {command} works on this machine only", hint="leave --server out")
+        _address.set(None)
 
 
 def remote() -> bool:
