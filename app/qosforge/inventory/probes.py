@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyAddress, model_validator
 
 from qosforge.inventory.changes import Window
 from qosforge.units import shortened
@@ -50,6 +50,25 @@ class ProbeHost(_Model):
         return self
 
 
+class OtgPort(_Model):
+    """A port of a traffic generator in the place of a station: it has the station's address, behind ``gateway``."""
+
+    station: str
+    location: Annotated[str, Field(min_length=1, max_length=200)]
+    gateway: IPvAnyAddress
+    prefix: Annotated[int, Field(ge=1, le=128, strict=True)] = 24
+
+
+class OtgController(_Model):
+    """A traffic generator that speaks Open Traffic Generator at a URL. ``verify``: whether its certificate has to
+    be one that is trusted here.
+    """
+
+    controller: Annotated[str, Field(pattern=r"^https?://[^\s@/]+(/\S*)?$", max_length=500)]
+    verify: bool = True
+    ports: tuple[OtgPort, ...] = ()
+
+
 class ProbePermission(_Model):
     """Whether probes may load a network, how much of each link, and when.
 
@@ -64,10 +83,11 @@ class ProbePermission(_Model):
 
 
 class Probes(_Model):
-    """What ``probes.yaml`` says: the host of each station, and the permission."""
+    """What ``probes.yaml`` says: the host of each station, a traffic generator, and the permission."""
 
     hosts: tuple[ProbeHost, ...] = ()
     permission: ProbePermission = ProbePermission()
+    otg: OtgController | None = None
 
     @model_validator(mode="after")
     def _once(self) -> Self:

@@ -10,6 +10,8 @@ from typing import Protocol
 from qosforge.errors import InputError, Place, TesterError
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement_plan import MeasurementPlan
+from qosforge.tester.otg.tester import TESTER as OTG
+from qosforge.tester.otg.tester import OtgTester
 from qosforge.tester.permission import require_permission
 from qosforge.tester.probes.tester import TESTER as PROBES
 from qosforge.tester.probes.tester import ProbeTester
@@ -38,7 +40,7 @@ def installed() -> Mapping[str, EntryPoint]:
 
 def tester_names() -> tuple[str, ...]:
     """The names of all testers of packets."""
-    return (PROBES, *sorted(installed().keys() - {PROBES}))
+    return (PROBES, OTG, *sorted(installed().keys() - {PROBES, OTG}))
 
 
 def measure_packets(
@@ -54,6 +56,8 @@ def measure_packets(
     """
     if name == PROBES:
         return ProbeTester(plan.network.probes, ssh_options).measure(plan, when)
+    if name == OTG:
+        return OtgTester().measure(plan, when)
     tester = _plugin(name)
     require_permission(plan, plan.network.probes.permission)
     measured = tester.measure(plan, when)

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
+from qosforge.deltaq.figures import DelayFigures, judge_figures
 from qosforge.deltaq.objective import Objective, ObjectiveVerdict, Outcome, combine
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, judge_together, make_inconclusive
 from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
 from qosforge.intent.models import Intent, Verify
 from qosforge.inventory.models import Network, TrafficScenario
-from qosforge.tester.measurement.document import Measurement, ScenarioResult, class_sample, flows_of
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, class_sample, flows_of
 from qosforge.tester.measurement.missing_packets import MissingPart, missing_part
 from qosforge.tester.measurement.path_delay import PathDelay
 from qosforge.tester.scenario.traffic import scenario_of
@@ -59,28 +60,41 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if spec is None:
                 continue
             requested = spec.bounds()
-            sample = judged_sample(measurement, scenario, intent, check, name)
             way = path_delay_of(measurement, scenario.name, name, check.path)
-            verdict = judge(
-                requested,
-                sample,
-                confidence=check.confidence,
-                evidence=measurement.evidence,
-                look=measurement.look_of(scenario.name),
-                looks=measurement.looks,
-                clock_error_ps=measurement.clock_error_ps or 0,
-                episode=way.burst_packets if way else None,
-            )
             flows = flows_of(measurement, scenario.name, intent.within(name), path=check.path)
+            figures = _figures_alone(measurement, flows)
+            sample = None if figures else judged_sample(measurement, scenario, intent, check, name)
+            verdict = (
+                judge(
+                    requested,
+                    sample,
+                    confidence=check.confidence,
+                    evidence=measurement.evidence,
+                    look=measurement.look_of(scenario.name),
+                    looks=measurement.looks,
+                    clock_error_ps=measurement.clock_error_ps or 0,
+                    episode=way.burst_packets if way else None,
+                )
+                if sample is not None
+                else judge_figures(
+                    requested,
+                    figures,
+                    confidence=check.confidence,
+                    evidence=measurement.evidence,
+                    clock_error_ps=measurement.clock_error_ps or 0,
+                )
+            )
             missing = missing_part(measurement, scenario.name, flows)
             why = (
                 _short_measurement(measurement, scenario.name, check, missing)
-                or _start_effect(sample, judged)
+                or (_start_effect(sample, judged) if sample is not None else "")
                 or _unsettled_policers(measurement.scenario(scenario.name), way)
             )
             if why:
                 verdict = make_inconclusive(verdict, why)
             lacking = measurement.missing_facts(scenario.name)
+            if figures:
+                lacking += ("the delay of each packet, so that all that its figures allow counts",)
             if missing:
                 lacking += (f"what was sent in {missing.part}",)
             verdict = verdict.model_copy(update={"lacking": lacking})
@@ -100,6 +114,23 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
     return tuple(
         entry.model_copy(update={"verdict": verdict}) for entry, verdict in zip(found, decided, strict=True)
     )
+
+
+def _figures_alone(measurement: Measurement, flows: Iterable[FlowResult]) -> tuple[DelayFigures, ...]:
+    """The figures of flows of which a tester of packets keeps no delays, but says the smallest, the mean and the
+    largest; nothing where some have samples, or lack one of these.
+    """
+    sending = [flow for flow in flows if flow.sent]
+    if measurement.evidence != "measured" or any(flow.samples for flow in sending):
+        return ()
+    found = []
+    for flow in sending:
+        said = (flow.min_delay_ps, flow.mean_delay_ps, flow.max_delay_ps)
+        if flow.delivered and None in said:
+            return ()
+        least, mean, most = (value or 0 for value in said)
+        found.append(DelayFigures(flow.sent, flow.delivered, least, mean, most))
+    return tuple(found)
 
 
 def open_scenarios(found: Iterable[ClassVerdict]) -> frozenset[str]:

@@ -61,9 +61,9 @@ def summarise(flows: Sequence[FlowResult]) -> ClassSummary:
     heard = [(flow.delivered, *moments) for flow in flows if flow.delivered and (moments := _moments(flow))]
     mean = _weighted_mean((weight, mean) for weight, mean, _ in heard)
     spread = None
-    if mean is not None:
+    if mean is not None and all(sd is not None for _, _, sd in heard):
         # Law of total variance: within the flows, and between their means.
-        within = _weighted_mean((weight, sd**2) for weight, _, sd in heard)
+        within = _weighted_mean((weight, (sd or 0) ** 2) for weight, _, sd in heard)
         between = _weighted_mean((weight, (own - mean) ** 2) for weight, own, _ in heard)
         spread = math.sqrt((within or 0) + (between or 0))
     pace = _weighted_mean(
@@ -100,13 +100,15 @@ def counted_mean_ps(flows: Iterable[FlowResult]) -> int | None:
     return _round(_weighted_mean((flow.delivered, flow.mean_delay_ps) for flow in flows))
 
 
-def _moments(flow: FlowResult) -> tuple[float, float] | None:
+def _moments(flow: FlowResult) -> tuple[float, float | None] | None:
     """Mean and standard deviation of a flow's delays, of thinned ones from their samples, as a verdict takes them;
-    ``None`` where nobody knows."""
+    ``None`` where nobody knows, also for the deviation alone."""
     if flow.every > 1 and flow.samples:
         delays = np.array([delay for _, delay in flow.samples if delay != LOST], dtype=np.float64)
         return (float(delays.mean()), float(delays.std())) if delays.size else None
-    return None if flow.mean_delay_ps is None else (flow.mean_delay_ps, flow.sd_delay_ps or 0)
+    if flow.mean_delay_ps is None:
+        return None
+    return flow.mean_delay_ps, 0 if flow.sd_delay_ps is None and flow.delivered == 1 else flow.sd_delay_ps
 
 
 def _rate(flows: Sequence[FlowResult], rate: Callable[[FlowResult], int | None]) -> float | None:
