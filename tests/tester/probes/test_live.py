@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,6 +105,37 @@ def test_hosts_over_ssh_whose_clocks_are_compared_by_packets(tmp_path: Path) -> 
     # Half of the quickest round trip on loopback, and how much the difference moved.
     assert measured.clock_error_ps is not None
     assert 1_000_000 < measured.clock_error_ps < 20_000_000_000
+
+
+def test_a_measurement_that_is_killed_leaves_no_process(hosts: Hosts, tmp_path: Path) -> None:
+    folder = write(tmp_path, [VOICE, FILES], in_namespaces(hosts))
+    intent(tmp_path, 1)
+    command = ["measure", str(tmp_path / "intent.yaml"), "--network", str(folder), "--tester", "probes"]
+    begun = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", *command]
+    running = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: "mgen" in programs(hosts.h1), 60)
+    finally:
+        running.kill()
+        running.wait()
+    wait_until(lambda: not programs(hosts.h1) and not programs(hosts.h2), 60)
+
+
+def programs(namespace: str) -> list[str]:
+    """The programs that run in a namespace."""
+    listed = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout
+    names = []
+    for number in listed.split():
+        with suppress(OSError):  # it has just ended
+            names.append(Path("/proc", number, "comm").read_text().strip())
+    return names
+
+
+def wait_until(holds: Callable[[], bool], seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_a_tool_that_is_missing_is_named_with_its_package(
