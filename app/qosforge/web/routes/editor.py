@@ -78,7 +78,7 @@ def new(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    name: Name = "",
+    name: Annotated[str | None, Query(max_length=40)] = None,
     from_: Annotated[str, Query(alias="from", max_length=40)] = "",
     network: Name = "",
 ) -> Response:
@@ -86,7 +86,7 @@ def new(
 
     The form's own call is answered with where the editor is, so that a refusal is told in the form.
     """
-    if not name and not page.is_fragment:
+    if name is None:
         return _new_policy(page, caller, backend, from_, network)
     place = Place(path="name")
     if not is_name(name):
