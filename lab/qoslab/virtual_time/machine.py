@@ -65,7 +65,7 @@ def _options(memory_mb: int) -> list[str]:
     return [
         *("-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot"),
         *("-machine", "pc", "-m", str(memory_mb), "-cpu", "qemu64", "-smp", "1", "-seed", "1"),
-        *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"),
+        *("-accel", "tcg,thread=single,tb-size=64", "-icount", "shift=0,sleep=off"),
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm"),
     ]
 
