@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
+from qosforge.system_packages import install_command, parts
 from qosforge.tester.counters.offered_load import OfferedPackets
 
 if TYPE_CHECKING:
@@ -25,6 +26,45 @@ USERNAME = "qosforge"
 OFFERED_PACKETS = 1000
 """Packets of each flow: enough to tell any mix of classes apart, whatever else moves a counter by a few."""
 _PROTOCOLS = {"tcp": 6, "udp": 17}
+
+
+@dataclass(frozen=True)
+class KernelRouterRun:
+    """What a Linux kernel did with packets: when each was sent, and when received (ns; None: lost)."""
+
+    sent_ns: tuple[int, ...]
+    received_ns: tuple[int | None, ...]
+
+
+def run_kernel_router(
+    commands: Sequence[str],
+    dscps: Sequence[int],
+    packets: tuple[Sequence[int], Sequence[int], Sequence[int]],
+    *,
+    drain_s: float,
+) -> KernelRouterRun:
+    """Send packets through a Linux router in virtual time.
+
+    ``commands`` are told to the router (``tc``, its interface is ``out``). ``packets`` are times (ns, in order),
+    numbers of flows, each with its DSCP in ``dscps``, and bytes of frames.
+
+    Raises:
+        NotInstalled: the lab or a package of the operating system is missing.
+        ServiceError: the kernel does not run, or refuses a command.
+    """
+    _require_lab()
+    from qoslab.errors import LabError  # noqa: PLC0415
+    from qoslab.virtual_time import Mark, Packets, RouterPlan, run_router  # noqa: PLC0415
+
+    part = parts()["virtual-time"]
+    if missing := part.missing():
+        raise NotInstalled(f"{part.title} lacks {', '.join(missing)}", hint=install_command(missing))
+    plan = RouterPlan(tuple(commands), tuple(map(Mark, dscps)), Packets(*packets), drain_s)
+    try:
+        run = run_router(plan)
+    except LabError as error:
+        raise ServiceError(str(error)) from None
+    return KernelRouterRun(run.sent_ns, run.received_ns)
 
 
 def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> Overlay:

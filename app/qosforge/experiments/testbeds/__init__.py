@@ -6,6 +6,7 @@ from qosforge.errors import ServiceError
 from qosforge.experiments.cases import Testbed
 from qosforge.experiments.testbeds.campus import cases as campus
 from qosforge.experiments.testbeds.fan_in import cases as fan_in
+from qosforge.experiments.testbeds.kernel_router import cases as kernel_router
 from qosforge.experiments.testbeds.link_sharing import cases as link_sharing
 from qosforge.experiments.testbeds.reference import cases as reference
 from qosforge.experiments.testbeds.scheduler_cost import cases as scheduler_cost
@@ -16,6 +17,7 @@ from qosforge.experiments.testbeds.wan_path import cases as wan_path
 _TESTBEDS: dict[str, Testbed] = {
     "campus": campus,
     "fan-in": fan_in,
+    "kernel-router": kernel_router,
     "link-sharing": link_sharing,
     "reference": reference,
     "scheduler-cost": scheduler_cost,

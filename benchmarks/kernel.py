@@ -1,0 +1,91 @@
+"""``python -m benchmarks.kernel > docs/kernel.md``: the twin beside a Linux kernel, by scheduler and class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from qosforge.experiments import ExperimentSession, experiment_labels, experiment_names, load_experiment
+from qosforge.experiments.compare import ClaimComparison, compare_claims
+from qosforge.experiments.running import ExperimentOutcome
+
+_HEAD = """\
+# The twin beside a kernel
+
+The same packets at the same times through the queues of a stock Linux kernel (QEMU in [virtual
+time](lab.md#a-kernel-in-virtual-time)) and of the twin: three classes that together ask for more than the line
+has, and pause together after every 4 Mbit of line time; 20 s of sending at 2 Mb/s, 8 s at 10 Mb/s. `qosforge
+experiment run kernel-strict`, and so on, repeats one in about a minute with the same figures; `python -m
+benchmarks.kernel > docs/kernel.md` makes this page. What the router is told and the twin's description of the
+same queues stand beside each other in `app/qosforge/experiments/data/kernel-…/experiment.yaml`.
+
+Each cell has the kernel's figure, then the twin's. Delays are from the sender to the last bit on the line, of
+packets that came; the last column is the Kolmogorov–Smirnov distance of both distributions, lost packets at
+infinity. It is large where all delays are nearly one, as voice's under HTB, which are 1 µs apart. Where more than
+5 % are between two figures of share, loss, mean, p50 or p99, the reason stands below the table.
+
+A microsecond decides which of two packets a full queue drops, and from there on the queues hold other packets
+until they are empty: most of what is between the figures of the plain queues and of strict priority is that.
+"""
+_COLUMNS = (
+    ("share %", "share", 100.0),
+    ("loss %", "loss_ratio", 100.0),
+    ("mean ms", "mean_us", 1e-3),
+    ("p50 ms", "p50_us", 1e-3),
+    ("p95 ms", "p95_us", 1e-3),
+    ("p99 ms", "p99_us", 1e-3),
+    ("p99.9 ms", "p999_us", 1e-3),
+)
+
+
+def page() -> Iterator[str]:
+    """The lines of the page.
+
+    Raises:
+        NotInstalled: a package of the operating system is missing.
+        ServiceError: the kernel does not run.
+    """
+    yield _HEAD
+    session = ExperimentSession()
+    for name in experiment_names():
+        experiment = load_experiment(name)
+        if experiment.testbed == "kernel-router":
+            yield f"## {experiment.title}"
+            yield from _table(session.outcome(name))
+            yield from _reasons(name, compare_claims(session, experiment))
+
+
+def _table(outcome: ExperimentOutcome) -> Iterator[str]:
+    yield f"| line | class | {' | '.join(heading for heading, _, _ in _COLUMNS)} | distance |"
+    yield f"|{'---|' * (len(_COLUMNS) + 3)}"
+    for scenario, points in outcome.points.items():
+        for point in points:
+            for subject, row in point.pooled.items():
+                cells = (_cell(row.values, metric, factor) for _, metric, factor in _COLUMNS)
+                line = experiment_labels().scenario(outcome.experiment.name, scenario)
+                yield f"| {line} | {subject} | {' | '.join(cells)} | {row.values['ks_distance']:.3f} |"
+    yield ""
+
+
+def _cell(values: Mapping[str, float], metric: str, factor: float) -> str:
+    return ", ".join(f"{values[f'{side}_{metric}'] * factor:.4g}" for side in ("kernel", "twin"))
+
+
+def _reasons(name: str, comparisons: tuple[ClaimComparison, ...]) -> Iterator[str]:
+    apart: dict[str, list[ClaimComparison]] = {}
+    for one in comparisons:
+        if not one.holds:
+            apart.setdefault(one.reason, []).append(one)
+    for reason, those in apart.items():
+        yield f"- {'; '.join(_named(name, one) for one in those)}: {reason or 'not explained'}."
+    if apart:
+        yield ""
+
+
+def _named(experiment: str, comparison: ClaimComparison) -> str:
+    claim, labels = comparison.claim, experiment_labels()
+    return f"{claim.subject}, {labels.metric(claim.metric)}, {labels.scenario(experiment, claim.scenario)}"
+
+
+if __name__ == "__main__":
+    for line in page():
+        print(line)  # noqa: T201
