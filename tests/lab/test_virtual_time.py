@@ -5,7 +5,11 @@ from __future__ import annotations
 import lzma
 import os
 import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -13,7 +17,9 @@ from qoslab.errors import LabError, SpecError
 from qoslab.virtual_time import Mark, Packets, RouterPlan, run_router
 from qoslab.virtual_time.cpio import Entry, File, Folder, Link, archive
 from qoslab.virtual_time.parts import Kernel, PartMissing, kernel, modules, program
+from tests.patience import PATIENCE
 
+Found = TypeVar("Found")
 MS = 1_000_000
 LINE = (
     "tc qdisc add dev out root handle 1: htb default 1",
@@ -145,3 +151,40 @@ def test_what_tc_refuses_is_told_in_its_words() -> None:
     plan = RouterPlan(("tc qdisc add dev nowhere root pfifo",), (Mark(0),), Packets([0], [0], [100]))
     with pytest.raises(LabError, match='Cannot find device "nowhere"'):
         run_router(plan)
+
+
+@pytest.mark.needs("virtual-time")
+def test_a_guest_ends_with_whoever_started_it(tmp_path: Path) -> None:
+    script = "from qoslab.virtual_time import boot; boot({'main': b'while true; do sleep 1; done'})"
+    owner = subprocess.Popen([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(tmp_path)})
+    try:
+        guest = eventually(lambda: running_guest(owner.pid))
+    finally:
+        owner.kill()
+        owner.wait()
+    assert guest
+    assert eventually(lambda: not runs(guest))
+
+
+def running_guest(owner: int) -> str:
+    """The process of a started QEMU; empty while there is none."""
+    for child in Path(f"/proc/{owner}/task/{owner}/children").read_text().split():
+        if Path(f"/proc/{child}/comm").read_text().startswith("qemu"):
+            return child
+    return ""
+
+
+def runs(process: str) -> bool:
+    """Whether a process is there, and not only its exit code."""
+    try:
+        return bool(Path(f"/proc/{process}/cmdline").read_bytes())
+    except OSError:
+        return False
+
+
+def eventually(found: Callable[[], Found]) -> Found:
+    """What ``found`` returns once it is something."""
+    end = time.monotonic() + PATIENCE
+    while not (value := found()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return value
