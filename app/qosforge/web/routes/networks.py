@@ -99,7 +99,6 @@ def show_network(
         link_states=tuple(QosStatus),
         has_graph=has_graph,
         under_way=drift_watch(backend.database, found.name).is_under_way(backend.access.now()),
-        has_upright=len(found.devices) <= FEW_DEVICES,
         has_search=max(len(found.devices), len(found.links)) > FEW_DEVICES,
         **_tab(backend, network, tab),
         **_rules(backend, network),

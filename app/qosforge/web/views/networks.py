@@ -106,12 +106,10 @@ class NetworkView:
     @cached_property
     def drawing(self) -> Drawing:
         """The layout of the drawing: cards in the order of the devices, lines in that of the links."""
-        return self._draw(upright=False)
-
-    @cached_property
-    def upright(self) -> Drawing:
-        """The layout for a screen that is higher than wide."""
-        return self._draw(upright=True)
+        place = {device.name: number for number, device in enumerate(self.network.devices)}
+        hosts = Counter(station.attach[0] for station in self.network.stations)
+        links = tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links)
+        return draw_network(tuple(hosts[device.name] for device in self.network.devices), links)
 
     @cached_property
     def cards(self) -> tuple[DeviceCard, ...]:
@@ -179,12 +177,6 @@ class NetworkView:
         if summary is None:
             return "pending" if device in self.known.pending else "unknown"
         return {None: "new", True: "drifted", False: "settled"}[summary.drifted]
-
-    def _draw(self, *, upright: bool) -> Drawing:
-        place = {device.name: number for number, device in enumerate(self.network.devices)}
-        hosts = Counter(station.attach[0] for station in self.network.stations)
-        links = tuple((place[link.a[0]], place[link.b[0]]) for link in self.network.links)
-        return draw_network(tuple(hosts[device.name] for device in self.network.devices), links, upright)
 
 
 def network_view(backend: Backend, network: Network) -> NetworkView:

@@ -54,15 +54,12 @@ class Drawing:
 
 
 @lru_cache(maxsize=64)
-def draw_network(hosts: tuple[int, ...], links: tuple[tuple[int, int], ...], upright: bool = False) -> Drawing:
-    """The drawing of devices, given by their numbers of end hosts, and links between two devices each; ``upright``
-    for a screen that is higher than wide.
+def draw_network(hosts: tuple[int, ...], links: tuple[tuple[int, int], ...]) -> Drawing:
+    """The drawing of devices, given by their numbers of end hosts, and links between two devices each.
 
     Where something would lie on something else the whole is drawn with more room.
     """
     cells = lay_out(len(hosts), links)
-    if upright:
-        cells = tuple((row, column) for column, row in cells)
     growths = range(_TRIES) if len(links) <= _MANY_LINKS else (_TRIES - 1,)
     best: tuple[Drawing, int] | None = None
     for growth in growths:
