@@ -140,6 +140,8 @@ dist: docs $(TOOLS)/installed
 	  maturin build --release --locked --zig --target $$target --compatibility $$oldest \
 	    --manifest-path twin/Cargo.toml --out dist >build/build.log 2>&1 || { cat build/build.log; exit 1; }; \
 	done
+	@$(BIN)/python -m ansible.cli.galaxy collection build clients/ansible --output-path dist >build/build.log 2>&1 \
+	  || { cat build/build.log; exit 1; }
 	@ls dist
 
 # What the product is made of: a CycloneDX document for each kind of package, and every licence in a list, in build/sbom.
