@@ -28,6 +28,7 @@ from qosforge.web.documentation import documentation
 from qosforge.web.finding_texts import translate_finding
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
+from qosforge.web.plain_forms import METHOD_FIELD, PLAIN_FORM, TOKEN_FIELD, form_page
 from qosforge.web.times import ago, breakable, moment
 
 POLICY = (
@@ -59,6 +60,16 @@ class Page:
         return self.request.headers.get("hx-request") == "true"
 
     @property
+    def is_plain_form(self) -> bool:
+        """Whether a form was sent by a browser without scripts: it shows what is answered, or where that leads."""
+        return bool(getattr(self.request.state, PLAIN_FORM, False))
+
+    @property
+    def came_from(self) -> str:
+        """The path of the page that the request comes from; empty where that is not known."""
+        return form_page(self.request.headers)
+
+    @property
     def now(self) -> datetime:
         """This moment, for times that go on."""
         return datetime.now(UTC)
@@ -87,8 +98,11 @@ class Page:
 
     def answer(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
         """Render a page, or a part of one, as a response."""
+        made = self.markup(template, **context)
+        if self.is_plain_form and not made.startswith("<!doctype"):
+            made = self.markup("plain-answer.html.j2", part=made)
         return HTMLResponse(
-            self.markup(template, **context),
+            made,
             status,
             headers={
                 "Content-Security-Policy": POLICY,
@@ -96,6 +110,19 @@ class Page:
                 "Vary": "HX-Request, Accept-Language",
             },
         )
+
+    @property
+    def token(self) -> Markup:
+        """The field of a form by which a browser without scripts sends the CSRF token."""
+        return Markup('<input type="hidden" name="{}" value="{}">').format(TOKEN_FIELD, self.csrf)
+
+    def sends(self, path: str, method: str = "post") -> Markup:
+        """The attributes of a button that calls ``path`` alone, with scripts and without."""
+        address = f"{self.backend.settings.path_prefix}{path}"
+        plain = Markup('form="plain" formaction="{0}" hx-{1}="{0}"').format(address, method)
+        if method == "post":
+            return plain
+        return plain + Markup(' name="{}" value="{}" hx-params="none"').format(METHOD_FIELD, method)
 
     @property
     def csrf(self) -> str:

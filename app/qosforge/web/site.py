@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
 
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend
@@ -10,6 +11,7 @@ from qosforge.web.assets import FOLDER, assets
 from qosforge.web.documentation import mount_documentation
 from qosforge.web.forms import install_form_handler
 from qosforge.web.head import HeadAsGet
+from qosforge.web.plain_forms import PlainForms
 from qosforge.web.problems import ProblemPages
 from qosforge.web.routes import (
     account,
@@ -68,6 +70,7 @@ def create_site(backend: Backend) -> FastAPI:
     app.mount(f"/{FOLDER}", assets())
     mount_documentation(app)
     install_form_handler(app)
+    app.user_middleware.append(Middleware(PlainForms))  # inside the limits: it reads the body
     app.add_middleware(ProblemPages)  # outside the API's own middleware, which may reject a request itself
     app.add_middleware(HeadAsGet)
     if prefix := backend.settings.path_prefix:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -209,8 +210,13 @@ def save(
     number: Annotated[int, Form()] = SHIPPED_VERSION,
     owner: Annotated[Literal["", "*"] | NetworkName, Form(title="Belongs to")] = "",
     shadow_shipped: Annotated[Literal["yes", ""], Form()] = "",
+    network: Annotated[str, Form(max_length=100)] = "",
+    then: Annotated[Literal["run", ""], Form()] = "",
 ) -> Response:
-    """Store the text as the newest version; if somebody stored one meanwhile, show the conflict."""
+    """Store the text as the newest version; if somebody stored one meanwhile, show the conflict.
+
+    A browser without scripts is led on to the editor, or to the form of a run of it on ``network``.
+    """
     require_owner(caller, backend, owner or None)
     included = _policy(backend.policies.seen_by(caller), begun, number)
     written = _policy_source(name, text, included)
@@ -221,6 +227,10 @@ def save(
     except PolicyMoved as moved:
         return _conflict(page, backend.policies.seen_by(caller), moved, written, base)
     audit.resource, audit.network = f"/policies/{name}?version={version.number}", version.network
+    if page.is_plain_form:
+        run = urlencode({"policy": name, "version": version.number, "network": network})
+        edit = f"/policies/{name}/edit?{urlencode({'network': network})}"
+        return Response(status_code=204, headers={"HX-Redirect": f"/runs/new?{run}" if then else edit})
     return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
 
 
@@ -326,17 +336,19 @@ def _conflict(page: Page, policies: Policies, moved: PolicyMoved, mine: PolicySo
     common = before.text if before else ""
     meant = analyse_policy(mine).loaded
     was = analyse_policy(before.written()).loaded if before else None
-    panel = page.markup(
-        "editor/conflict.html.j2",
-        moved=moved,
-        theirs=theirs.about,
-        base=base,
-        their_words=[describe_change(one) for one in policies.difference(name, base, theirs.about.number).changes]
-        if before
-        else [],
-        my_words=[describe_change(one) for one in meant_changes(was.intent, meant.intent)] if was and meant else [],
-        their_lines=list(diff_lines(text_changes(common, theirs.text, "", ""))),
-        my_lines=list(diff_lines(text_changes(common, mine.text, "", ""))),
-        mine=mine.text,
-    )
+    theirs_since = policies.difference(name, base, theirs.about.number).changes if before else ()
+    mine_since = meant_changes(was.intent, meant.intent) if was and meant else ()
+    told: dict[str, Any] = {
+        "moved": moved,
+        "theirs": theirs.about,
+        "base": base,
+        "their_words": [describe_change(one) for one in theirs_since],
+        "my_words": [describe_change(one) for one in mine_since],
+        "their_lines": list(diff_lines(text_changes(common, theirs.text, "", ""))),
+        "my_lines": list(diff_lines(text_changes(common, mine.text, "", ""))),
+        "mine": mine.text,
+    }
+    if page.is_plain_form:
+        return page.answer("editor/conflict.html.j2", 409, **told)
+    panel = page.markup("editor/conflict.html.j2", **told)
     return JSONResponse({"panel": panel, "newest": theirs.about.number, "theirs": theirs.text}, 409)
