@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from qosforge.errors import TesterError
+from qosforge.errors import Place, TesterError
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from qosforge.tester.scenario.traffic import flow_classes, flow_names, scenario_of
@@ -16,7 +17,10 @@ WARM_UP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class PlannedFlow:
-    """One flow: ``number`` of those that ``described`` stands for; ``judged`` where its stations are a check's."""
+    """One flow: ``number`` of those that ``described`` stands for; ``judged`` where its stations are a check's.
+
+    ``source_port`` is its own at its station: what sends from one port sends with one DSCP.
+    """
 
     name: str
     described: TrafficFlow
@@ -25,11 +29,7 @@ class PlannedFlow:
     source: Station
     target: Station
     judged: bool
-
-    @property
-    def source_port(self) -> int:
-        """Its own source port."""
-        return self.described.src_port + self.number
+    source_port: int
 
     @property
     def path(self) -> str:
@@ -66,28 +66,48 @@ class MeasurementPlan:
         scenarios, judged = verified_scenarios(intent, network)
         planned = tuple(
             PlannedScenario(
-                scenario.name,
-                scenario.title,
-                seconds,
-                tuple(
-                    PlannedFlow(
-                        name,
-                        flow,
-                        number,
-                        taken,
-                        network.station(flow.from_),
-                        network.station(flow.to),
-                        (flow.from_, flow.to) in judged,
-                    )
-                    for flow in scenario.flows
-                    for number, (name, taken) in enumerate(
-                        zip(flow_names(flow), flow_classes(intent, flow, network), strict=True)
-                    )
-                ),
+                scenario.name, scenario.title, seconds, tuple(_planned_flows(intent, network, scenario, judged))
             )
             for scenario, seconds in scenarios.values()
         )
         return cls(network, planned, seed)
+
+
+def _planned_flows(
+    intent: Intent, network: Network, scenario: TrafficScenario, judged: Collection[tuple[str, str]]
+) -> Iterator[PlannedFlow]:
+    """The flows of a scenario. A datagram flow whose source port another one of its station has gets the next free
+    one: who sends both from one socket gives both one DSCP. Connections have their ports as described.
+
+    Raises:
+        TesterError: with that port it would be of another class.
+    """
+    taken: set[tuple[str, int]] = set()
+    for flow in scenario.flows:
+        names, classes = flow_names(flow), flow_classes(intent, flow, network)
+        for number, (name, traffic_class) in enumerate(zip(names, classes, strict=True)):
+            port = flow.src_port + number
+            while flow.source.kind != "tcp" and (flow.from_, port) in taken:
+                port += 1
+            moved = flow.model_copy(update={"src_port": port, "count": 1})
+            if flow_classes(intent, moved, network) != [traffic_class]:
+                raise TesterError(
+                    f"{name} and another flow of {flow.from_} have source port {flow.src_port + number}",
+                    Place(file="traffic.yaml", path=f"{scenario.name}.{flow.name}.src_port"),
+                    "give each flow of a station a src_port of its own: what sends from one port has one DSCP",
+                )
+            if flow.source.kind != "tcp":
+                taken.add((flow.from_, port))
+            yield PlannedFlow(
+                name,
+                flow,
+                number,
+                traffic_class,
+                network.station(flow.from_),
+                network.station(flow.to),
+                (flow.from_, flow.to) in judged,
+                port,
+            )
 
 
 def verified_scenarios(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -19,12 +20,13 @@ from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.plugins import measure_packets
 from tests.cli.conftest import Command, qosforge
 from tests.sshd import new_key, server, user
-from tests.stamp.namespaces import Hosts, two_hosts, why_not
+from tests.stamp.namespaces import Hosts, inside, two_hosts, why_not
 
 from .two_sites import FILES, FLOOD, VOICE, intent, network, write
 
 __all__ = ["qosforge"]
 
+ETH_P_IP = 0x0800
 missing = why_not()
 pytestmark = [
     pytest.mark.needs("probes"),
@@ -67,6 +69,25 @@ def test_what_a_congested_line_does_to_voice_is_measured_and_judged(hosts: Hosts
     (verdict,) = verdicts(loaded.intent, net, measured)
     assert (verdict.verdict.outcome, verdict.verdict.evidence) == ("broken", "measured")
     assert verdict.verdict.lacking == ()
+
+
+def test_each_flow_is_sent_with_its_own_dscp(hosts: Hosts, tmp_path: Path) -> None:
+    shape(hosts, "10mbit")
+    net, loaded = network(tmp_path, [VOICE, FLOOD], in_namespaces(hosts), line="10 Mb/s"), intent(tmp_path, 1)
+    with inside(hosts.r):
+        listening = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IP))
+    with listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**22)
+        listening.bind(("p1", ETH_P_IP))
+        measure_packets("probes", MeasurementPlan.of(loaded.intent, net), "before")
+        listening.setblocking(False)
+        seen: dict[int, set[int]] = {}
+        with suppress(BlockingIOError):
+            while True:
+                packet = listening.recv(64)
+                if packet[9] == socket.IPPROTO_UDP and packet[12:16] == socket.inet_aton("10.9.1.1"):
+                    seen.setdefault(int.from_bytes(packet[22:24]), set()).add(packet[1] >> 2)
+    assert seen == {16384: {46}, 9000: {0}}
 
 
 def test_greedy_tcp_is_sent_beside_and_counted(hosts: Hosts, tmp_path: Path, qosforge: Command) -> None:

@@ -36,8 +36,8 @@ def test_mgen_is_told_rates_sizes_ports_and_marks(tmp_path: Path) -> None:
         "0.250000 ON 1 UDP SRC 20000 DST 10.9.2.1/16384 PERIODIC [50.000000 172] TOS 0xb8",
         "3.500000 OFF 1",
     ]
-    assert events[2] == "0.000000 ON 2 UDP SRC 20000 DST 10.9.2.1/9000 POISSON [71.428571 672] TOS 0x00"
-    assert events[4].startswith("0.500000 ON 3 UDP SRC 20001 ")
+    assert events[2] == "0.000000 ON 2 UDP SRC 20001 DST 10.9.2.1/9000 POISSON [71.428571 672] TOS 0x00"
+    assert events[4].startswith("0.500000 ON 3 UDP SRC 20002 ")
     assert receive_words(flows.values(), 5)[2:] == [
         *("event", "0.0 LISTEN UDP 9000,16384"),
         *("event", "5.000000 IGNORE UDP 9000,16384"),
