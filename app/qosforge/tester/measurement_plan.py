@@ -56,6 +56,12 @@ class MeasurementPlan:
     scenarios: tuple[PlannedScenario, ...]
     seed: int = 1
 
+    @property
+    def stations(self) -> tuple[str, ...]:
+        """The names of all stations that send or receive, sorted."""
+        flows = (flow for scenario in self.scenarios for flow in scenario.flows)
+        return tuple(sorted({station.name for flow in flows for station in (flow.source, flow.target)}))
+
     @classmethod
     def of(cls, intent: Intent, network: Network, seed: int = 1) -> Self:
         """The plan of what an intent verifies.

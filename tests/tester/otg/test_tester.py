@@ -37,7 +37,8 @@ def measured(folder: Path, controller: Controller, *flows: Described, seconds: i
     loaded = intent(folder, seconds)
     net = network(folder, list(flows), probes(controller.url, more.pop("version", 4)), line="10 Mb/s", **more)
     plan = MeasurementPlan.of(loaded.intent, net)
-    found = OtgTester(look_seconds=0.01).measure(plan, "before")
+    found = OtgTester(look_seconds=0.01, waited_seconds=0.05).measure(plan, "before")
+    assert found.scenarios[0].waited_seconds == 0.05
     return found, verdicts(loaded.intent, net, found)
 
 

@@ -21,15 +21,14 @@ def stations_ports(plan: MeasurementPlan, controller: OtgController) -> dict[str
         InputError: one has none.
     """
     known = {port.station: port for port in controller.ports}
-    stations = {s.name for each in plan.scenarios for flow in each.flows for s in (flow.source, flow.target)}
-    missing = sorted(stations - known.keys())
+    missing = [name for name in plan.stations if name not in known]
     if missing:
         raise InputError(
             f"no port of the traffic generator is in the place of {', '.join(missing)}",
             Place(file="probes.yaml", path="otg.ports"),
             "give each station of the traffic one: its `station`, `location` and `gateway`",
         )
-    return {name: known[name] for name in sorted(stations)}
+    return {name: known[name] for name in plan.stations}
 
 
 def otg_configuration(snappi: Any, scenario: PlannedScenario, ports: Mapping[str, OtgPort]) -> Any:

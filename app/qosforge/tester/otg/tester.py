@@ -16,13 +16,12 @@ from typing import Any, TypeVar
 from qosforge.errors import InputError, NotInstalled, Place, TesterError
 from qosforge.inventory.probes import OtgController, OtgPort
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, Side
+from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
 from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow, PlannedScenario
 from qosforge.tester.otg.configuration import otg_configuration, stations_ports
 from qosforge.tester.permission import require_permission
 
 TESTER = "otg"
-WAITED_SECONDS = 2.0
-"""How long the last packets are waited for (RFC 2544, section 23)."""
 _SPARE_SECONDS = 30.0
 _NS_PS = 1_000
 T = TypeVar("T")
@@ -40,6 +39,7 @@ class OtgTester:
     """Sends what a plan describes by the traffic generator that ``probes.yaml`` names."""
 
     look_seconds: float = 0.5
+    waited_seconds: float = WAITED_SECONDS
 
     def measure(self, plan: MeasurementPlan, when: Side) -> Measurement:
         """Carry a plan out, scenario after scenario, in real time.
@@ -57,7 +57,8 @@ class OtgTester:
         require_permission(plan, plan.network.probes.permission)
         snappi = _snappi()
         api = snappi.api(location=controller.controller, transport="http", verify=controller.verify)
-        results = [_Run(snappi, api, controller, self.look_seconds).result(each, ports) for each in plan.scenarios]
+        run = _Run(snappi, api, controller, self.look_seconds, self.waited_seconds)
+        results = [run.result(scenario, ports) for scenario in plan.scenarios]
         return Measurement(
             when=when,
             evidence="measured",
@@ -70,12 +71,13 @@ class OtgTester:
 
 @dataclass(frozen=True)
 class _Run:
-    """One scenario on a traffic generator."""
+    """Scenarios on a traffic generator, one after the other."""
 
     snappi: Any
     api: Any
     controller: OtgController
     look_seconds: float
+    waited_seconds: float
 
     def result(self, scenario: PlannedScenario, ports: Mapping[str, OtgPort]) -> ScenarioResult:
         """Configure it, send, and read the counts."""
@@ -87,14 +89,14 @@ class _Run:
             self._await_end(scenario)
         finally:
             self._change("traffic", "flow_transmit", "stop")
-        time.sleep(min(WAITED_SECONDS, 4 * self.look_seconds))
+        time.sleep(self.waited_seconds)
         found = self._metrics()
         return ScenarioResult(
             name=scenario.name,
             title=scenario.title,
             seconds=scenario.seconds,
             warm_up_seconds=0,
-            waited_seconds=WAITED_SECONDS,
+            waited_seconds=self.waited_seconds,
             flows=tuple(self._flow_result(flow, found, scenario.seconds) for flow in scenario.flows),
         )
 

@@ -12,6 +12,7 @@ from random import Random
 from qosforge.errors import InputError, Place, TesterError
 from qosforge.inventory.probes import Probes
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, Side
+from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
 from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow, PlannedScenario
 from qosforge.tester.permission import require_permission
 from qosforge.tester.probes import iperf3, mgen
@@ -22,8 +23,6 @@ from qosforge.tester.probes.results import tcp_result, udp_result
 from qosforge.tester.scenario.sources import PHASE_SECONDS
 
 TESTER = "probes"
-WAITED_SECONDS = 2.0
-"""How long the last packets are waited for (RFC 2544, section 23)."""
 _SPARE_SECONDS = 30.0
 _STARTING_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
@@ -63,16 +62,15 @@ class ProbeTester:
         )
 
     def _hosts(self, plan: MeasurementPlan) -> dict[str, Host]:
-        stations = {s.name for each in plan.scenarios for flow in each.flows for s in (flow.source, flow.target)}
         known = {host.station: host for host in self.probes.hosts}
-        missing = sorted(stations - known.keys())
+        missing = [name for name in plan.stations if name not in known]
         if missing:
             raise InputError(
                 f"no host is known behind {', '.join(missing)}",
                 Place(file="probes.yaml", path="hosts"),
                 "give each station of the traffic one: its `station`, and `ssh` or `namespace`",
             )
-        return {name: Host(name, known[name], self.ssh_options) for name in sorted(stations)}
+        return {name: Host(name, known[name], self.ssh_options) for name in plan.stations}
 
 
 def _is_tcp(flow: PlannedFlow) -> bool:
