@@ -14,7 +14,7 @@ _HEAD = """\
 The same packets at the same times through the queues of a stock Linux kernel (QEMU in [virtual
 time](lab.md#a-kernel-in-virtual-time)) and of the twin: three classes that together ask for more than the line
 has, and pause together after every 4 Mbit of line time; 20 s of sending at 2 Mb/s, 8 s at 10 Mb/s. `qosforge
-experiment run kernel-strict`, and so on, repeats one in about a minute with the same figures; `python -m
+experiment run kernel-strict`, and so on, repeats one in about a minute, as root with the same figures; `python -m
 benchmarks.kernel > docs/kernel.md` makes this page. What the router is told and the twin's description of the
 same queues stand beside each other in `app/qosforge/experiments/data/kernel-…/experiment.yaml`.
 

@@ -1,7 +1,7 @@
 """QEMU in virtual time: the guest's clock counts its instructions, and waits pass at once.
 
-One instruction is one nanosecond, so that a run depends on nothing of this machine: the same plan gives the same
-bytes. Source: "TCG Instruction Counting" of QEMU's documentation.
+One instruction is one nanosecond, so that the same plan gives the same bytes: surely as root, where two threads of
+QEMU take turns, else mostly (`launch.py`). Source: "TCG Instruction Counting" of QEMU's documentation.
 """
 
 from __future__ import annotations

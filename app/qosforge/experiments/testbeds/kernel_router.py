@@ -25,6 +25,7 @@ from qosforge.experiments.cases import Case, SubjectSelection, read_described
 from qosforge.experiments.model import Experiment
 from qosforge.twin.described import read_red, read_scheduler
 from qosforge.twin.filters import MatchSpec
+from qosforge.twin.part import VERSION
 from qosforge.twin.scenario import (
     PS,
     EgressRule,
@@ -220,7 +221,7 @@ def scenario(setup: Mapping[str, Any], packets: PlannedPackets, sent: NDArray[np
         for number, name in enumerate(names)
     )
     return TwinScenario(
-        version=1,
+        version=VERSION,
         duration_ps=int(sent[-1]) * _PS_PER_NS + PS,
         nodes=(
             NodeSpec(name="sender", ports=(PortSpec(name="out"),)),
