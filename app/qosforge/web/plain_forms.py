@@ -48,13 +48,14 @@ class PlainForms:
         if TOKEN_FIELD not in fields:
             await self._app(scope, again, send)
             return
+        # What answers errors is outside of this, and sees the same state.
+        scope.setdefault("state", {})[PLAIN_FORM] = True
         method = fields.get(METHOD_FIELD, [""])[0].upper()
         called = {
             **scope,
             "method": method if method in _METHODS else scope["method"],
             "headers": [*scope["headers"], (CSRF_HEADER.lower().encode(), fields[TOKEN_FIELD][0].encode())],
         }
-        called["state"][PLAIN_FORM] = True
 
         async def led_on(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 204:
