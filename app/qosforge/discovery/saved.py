@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from qosforge.configtree import ConfigLine
 from qosforge.discovery.assemble import assemble
 from qosforge.discovery.crawler import Crawl, Visit
 from qosforge.discovery.facts import DeviceFacts, Neighbour, Note, PortFacts, Topic
 from qosforge.discovery.model import Discovery
+from qosforge.discovery.readers.saved_interfaces import SavedInterfaces
 from qosforge.errors import InputError, Place
 from qosforge.importing.hosts import Host, host
 from qosforge.importing.running_configuration import RunningConfiguration
 from qosforge.platforms.base import platform
 
-_NO_PORT = re.compile(
-    r"(?:Loopback|Null|Tunnel|Vlan|Dialer|Virtual-\w+|NVI|BRI|Async|Port-channel|Management)\s?\S*", re.I
-)
-_INTERFACE = re.compile(r"interface (\S+(?: \d\S*)?)(?: (?:point-to-point|multipoint))?", re.I)
-_ADDRESS = re.compile(r"ip address (\d+\.\d+\.\d+\.\d+)(?:/(\d+)| (\d+\.\d+\.\d+\.\d+))(?: secondary)?")
 _LARGEST_LINK = 29
 """Prefix length of the largest subnet that is taken for a link: a larger one may be a LAN of many."""
 
@@ -34,59 +28,21 @@ Subnet = ipaddress.IPv4Network
 
 @dataclass(frozen=True)
 class _Saved:
-    """A configuration, with its addresses by interface."""
+    """A configuration, with what its lines say of its interfaces."""
 
     configuration: RunningConfiguration
 
     @cached_property
-    def blocks(self) -> Mapping[str, tuple[ConfigLine, ...]]:
-        """The lines of each interface by its name."""
-        tree = platform(self.configuration.platform).grammar.parse(self.configuration.text)
-        found: dict[str, tuple[ConfigLine, ...]] = {}
-        for line in tree:
-            if (match := _INTERFACE.fullmatch(line.text)) is not None:
-                found[match[1]] = (*found.get(match[1], ()), *line.children)
-        return found
-
-    @cached_property
-    def addresses(self) -> tuple[tuple[str, ipaddress.IPv4Interface], ...]:
-        """Interfaces with their addresses, loopbacks and then VLAN interfaces first: those are for management."""
-        found = [(name, address) for name, lines in self.blocks.items() for address in _addresses(lines)]
-        return tuple(sorted(found, key=lambda one: _for_management(one[0])))
+    def interfaces(self) -> SavedInterfaces:
+        grammar = platform(self.configuration.platform).grammar
+        return SavedInterfaces(grammar.parse(self.configuration.text))
 
     @cached_property
     def host(self) -> Host:
         """The device with its ports; those that are shut down are left out."""
-        ports = [
-            one.name
-            for one in self.configuration.plan.interfaces
-            if not _NO_PORT.fullmatch(one.name) and not self._is_shut(one.name)
-        ]
-        ports = [one for one in ports if not self._is_vlan_part(one)]
+        names = (one.name for one in self.configuration.plan.interfaces)
+        ports = [name for name in names if self.interfaces.is_port(name)]
         return host(self.configuration, self.configuration.images[0], ports, ())
-
-    def _is_shut(self, name: str) -> bool:
-        return any(line.text == "shutdown" for line in self.blocks.get(name, ()))
-
-    def _is_vlan_part(self, name: str) -> bool:
-        """Whether it is a VLAN of a port, or a port whose circuits are interfaces of their own."""
-        lines = self.blocks.get(name, ())
-        return any(line.text.lower().startswith("encapsulation dot1q") for line in lines)
-
-    def tagged(self, name: str) -> bool:
-        """Whether VLANs of a port are interfaces of their own."""
-        return any(self._is_vlan_part(other) for other in self.blocks if other.partition(".")[0] == name != other)
-
-    def port(self, name: str) -> str:
-        """The port that an interface runs over, itself unless it is a VLAN of one."""
-        return name.partition(".")[0] if self._is_vlan_part(name) else name
-
-    def channel(self, name: str) -> str | None:
-        """The link aggregation of a port."""
-        for line in self.blocks.get(name, ()):
-            if (match := re.fullmatch(r"channel-group (\d+)(?: mode \S+)?", line.text)) is not None:
-                return f"Port-channel{match[1]}"
-        return None
 
 
 def discover_saved(configurations: Sequence[RunningConfiguration], notes: Iterable[Note] = ()) -> Discovery:
@@ -116,7 +72,7 @@ def _visit(saved: _Saved, ends: Mapping[Subnet, list[tuple[str, str, str]]]) -> 
         for (name, port, _), (far, far_port, far_address) in (found, found[::-1]):
             if name == configuration.device:
                 heard.append((Neighbour(_SUBNET, port, far_port, far), far_address))
-    own = [str(address.ip) for _, address in saved.addresses]
+    own = [str(address.ip) for _, address in saved.interfaces.addresses]
     where = own[0] if own else configuration.device
     facts = DeviceFacts(
         hostname=configuration.device,
@@ -139,10 +95,10 @@ def _ports(saved: _Saved) -> Iterator[PortFacts]:
             name=entry.name,
             rate=entry.contracted or entry.rate,
             framing=entry.encapsulation,
-            tagged=entry.tagged or saved.tagged(entry.name),
+            tagged=entry.tagged or saved.interfaces.is_tagged(entry.name),
             vlans=entry.vlans,
             voice_vlan=entry.voice_vlan,
-            lag=saved.channel(entry.name),
+            lag=saved.interfaces.lag(entry.name),
             circuit=entry.circuit,
         )
 
@@ -171,21 +127,7 @@ def _link_ends(saved: Mapping[str, _Saved]) -> dict[Subnet, list[tuple[str, str,
     found: dict[Subnet, list[tuple[str, str, str]]] = {}
     for name, entry in saved.items():
         ports = {one.name for one in entry.host.device.interfaces}
-        for interface, address in entry.addresses:
-            if address.network.prefixlen >= _LARGEST_LINK and (port := entry.port(interface)) in ports:
+        for interface, address in entry.interfaces.addresses:
+            if address.network.prefixlen >= _LARGEST_LINK and (port := entry.interfaces.port(interface)) in ports:
                 found.setdefault(address.network, []).append((name, port, str(address.ip)))
     return {subnet: ends for subnet, ends in found.items() if len(ends) == 2 and ends[0][0] != ends[1][0]}
-
-
-def _addresses(lines: Iterable[ConfigLine]) -> Iterator[ipaddress.IPv4Interface]:
-    for line in lines:
-        if (match := _ADDRESS.fullmatch(line.text)) is not None:
-            try:
-                yield ipaddress.IPv4Interface(f"{match[1]}/{match[2] or match[3]}")
-            except ValueError:
-                continue  # no address of any network: nothing can be told by it
-
-
-def _for_management(name: str) -> int:
-    kinds = ("loopback", "vlan", "management")
-    return next((at for at, kind in enumerate(kinds) if name.lower().startswith(kind)), len(kinds))

@@ -14,7 +14,8 @@ from qosforge.discovery.readers.cisco_answers import CiscoAnswers
 from qosforge.discovery.templates import Row
 from qosforge.inventory.models import Circuit, Framing
 
-_NO_PORTS = re.compile(r"(?:Loopback|Null|Tunnel|Vlan|Dialer|Virtual-\w+|NVI|BRI|Async|Port-channel)\S*")
+NO_PORTS = re.compile(r"(?:Loopback|Null|Tunnel|Vlan|Dialer|Virtual-\w+|NVI|BRI|Async|Port-channel)\s?\S*", re.I)
+"""Names of interfaces that are no ports of the device."""
 _SPEED = re.compile(r"(\d+)\s*(M|G)b(?:/s|ps)")
 _FRAMINGS = {
     "ARPA": Framing.ETHERNET,
@@ -35,7 +36,7 @@ def ports_of(
     bundled = {port for ports in members.values() for port in ports}
     down = []
     for name, row in shown.items():
-        if _NO_PORTS.fullmatch(name) or name in bundled or name not in config:
+        if NO_PORTS.fullmatch(name) or name in bundled or name not in config:
             continue
         lines = [line.text for line in config[name].children]
         if "shutdown" in lines or row["link_status"].startswith("administratively"):
@@ -108,7 +109,7 @@ def _port(reading: CiscoAnswers, name: str, row: Row, config: ConfigLine, *, swi
         tagged="switchport mode trunk" in lines,
         vlans=_carried(lines),
         voice_vlan=_number(lines, r"switchport voice vlan (\d+)"),
-        lag=_lag(lines),
+        lag=lag_of(lines),
         circuit=circuit,
         routed=not switch or "no switchport" in lines,
     )
@@ -126,8 +127,9 @@ def _number(lines: list[str], pattern: str) -> int | None:
     return next((int(found[1]) for line in lines if (found := re.fullmatch(pattern, line))), None)
 
 
-def _lag(lines: list[str]) -> str | None:
-    group = _number(lines, r"channel-group (\d+) mode \S+")
+def lag_of(lines: list[str]) -> str | None:
+    """The link aggregation of a port, by the lines of its interface."""
+    group = _number(lines, r"channel-group (\d+)(?: mode \S+)?")
     return f"Port-channel{group}" if group is not None else None
 
 
@@ -180,7 +182,7 @@ def channels_of(config: Mapping[str, ConfigLine]) -> Iterator[Channel]:
     """Port-channels with their members."""
     found: dict[str, list[str]] = {}
     for name, line in config.items():
-        lag = _lag([child.text for child in line.children])
+        lag = lag_of([child.text for child in line.children])
         if lag is not None:
             found.setdefault(lag, []).append(name)
     yield from (Channel(name, tuple(ports)) for name, ports in found.items())
