@@ -44,7 +44,7 @@ def test_a_change_goes_its_whole_way(site: Site, somebody: Callable[[], Keyboard
     choose(ann, "Policies")
     await_text(ann, "of-fnal")
     choose(ann, "of-fnal")
-    await_text(ann, "Use it as a start")
+    await_text(ann, "Start a new policy from it")
     choose(ann, "Edit")
     await_text(ann, "Classes of traffic")
     choose(ann, "robin")
