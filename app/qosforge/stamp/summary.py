@@ -90,7 +90,7 @@ def clock_offset(answered: list[Exchange]) -> Offset:
 
 
 def _lost_by_direction(answered: list[Exchange], lost: int) -> tuple[int | None, int | None, int]:
-    """Lost on the way there, on the way back, and before the first answer or behind the last one.
+    """Lost forward, lost backward, and lost before the first answer or behind the last one.
 
     Between two answers the numbers of a reflector that counts by itself rise by what reached it.
     """
@@ -100,7 +100,7 @@ def _lost_by_direction(answered: list[Exchange], lost: int) -> tuple[int | None,
     unknown = lost - inside
     if not inside:
         return 0, 0, unknown
-    # Where all numbers are the sender's own, they are copied, or all was lost on the way back: nobody can tell.
+    # Where all numbers are the sender's own, they are copied, or all was lost backward: nobody can tell.
     if all(each.number == each.sequence for each in answered):
         return None, None, unknown
     reached = (last.number or 0) - (first.number or 0)
