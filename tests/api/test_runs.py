@@ -120,7 +120,7 @@ def test_a_policy_may_be_named_or_brought(place: Place, backend: Backend) -> Non
         ({"policy": {"name": "campus-collaboration", "version": 9}}, 404, "version 9"),
         ({"policy": {"name": "../../etc/passwd"}}, 404, "policy"),
         ({"policy": {"text": "version: 1\nintent: [\n"}}, 422, "policy.yaml|YAML|expected"),
-        ({"policy": {"text": "version: 1\nintent: x\nclasses: []\n"}}, 422, "1 at least"),
+        ({"policy": {"text": "version: 1\nintent: x\nclasses: []\n"}}, 422, "1 class at least"),
         ({"policy": {"text": "a", "file": "/etc/passwd"}}, 422, "name of a file"),
         ({"policy": {}}, 422, "policy"),
         ({"policy": {"name": "itesm-paper"}}, 422, "judge"),
