@@ -47,7 +47,7 @@ def test_both_pictures_are_well_formed_and_described() -> None:
     assert (title, late) == ("ΔQ of voice: arrived in time", "ΔQ of voice: late or lost")
     assert "voice before: p50" in description
     assert "p95 never" in description
-    assert "Asked: p95 at most 40 ms, p99 at most 60 ms, variation at most 30 ms, loss at most 0.1 %" in description
+    assert "Asked: p95 at most 40 ms, p99 at most 60 ms, jitter at most 30 ms, loss at most 0.1 %" in description
     assert re.search(r"Later than 40 ms or lost, at most 5 % asked: before \d\.?\d* %, after 0\.\d+ %\.", beyond)
     assert re.search(r"Lost, at most 0\.1 % asked: before \d\.?\d* %, after 0 %\.", beyond)
 
@@ -117,7 +117,7 @@ def luminance(colour: str) -> float:
 
 def test_the_objective_is_drawn_in() -> None:
     svg = drawn(curve(), objective=OBJECTIVE)
-    for text in ("p95 ≤ 40 ms", "p99 ≤ 60 ms", "variation ≤ 30 ms", "loss ≤ 0.1 %", "not allowed"):
+    for text in ("p95 ≤ 40 ms", "p99 ≤ 60 ms", "jitter ≤ 30 ms", "loss ≤ 0.1 %", "not allowed"):
         assert text in svg
     assert "≤" not in drawn(curve())
 
@@ -183,7 +183,7 @@ def test_the_table_has_every_figure_beside_its_bound() -> None:
         "p95 (ms)",
         "p99 (ms)",
         "max (ms)",
-        "variation p99.9 (ms)",
+        "jitter p99.9 (ms)",
         "loss (%)",
     )
     before, after, requested = table.rows

@@ -202,7 +202,7 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
     assert "f-parameters-real_time_percent" in shown
     form.do({"op": "set", "path": ["parameters", "real_time_percent"], "kind": "one-or-many", "value": "35"})
     assert form.data["parameters"]["real_time_percent"] == 35
-    assert "Link: 35 % assigned" in form.do()["form"]
+    assert "Of each link: 35 % promised" in form.do()["form"]
     form.do({"op": "override", "path": ["classes"], "value": "real-time"})
     assert form.data["classes"][0]["treatment"] == {"priority": {"percent": 35}}
     assert 'id="f-classes-0"' in form.do()["form"]
@@ -213,8 +213,8 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
 def test_sums_fragments_and_ports_are_computed(client: TestClient, session: dict[str, str]) -> None:
     text = shipped_policies()["campus-collaboration"]
     shown = Form(client, session, text, "campus-collaboration").do()["form"]
-    assert "Link: 50 % assigned" in shown
-    assert "What priority leaves: 100 % assigned" in shown
+    assert "Of each link: 50 % promised" in shown
+    assert "After priority: 100 % promised" in shown
     assert "56 kb/s × 16 ms / 8 = 112 bytes" in shown
     assert "256 kb/s × 16 ms / 8 = 512 bytes" in shown
     assert "ports of campus" in shown

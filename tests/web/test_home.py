@@ -99,7 +99,7 @@ def test_what_needs_attention_stands_first(client: TestClient, persons: Persons,
         assert f'href="/runs/{run}"' in listed
     assert listed.index(stuck) < listed.index(waiting) < listed.index(failed)
     assert "&lt;img src=x&gt; on campus" in listed
-    assert "Review it, then approve or reject it." in listed
+    assert ">Review</a>" in listed
     assert "1 device could not be read, 1 device is not as the last run left it" in listed
     assert listed.count(": the line is down") == 2
     assert "trouble" in _card(page, "infn-fnal")

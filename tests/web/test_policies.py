@@ -91,7 +91,7 @@ def test_a_drawing_says_in_words_what_each_class_gets(client: TestClient, person
     )
     widths = [float(width) for width in re.findall(r'class="class-. part" x="[0-9.]+" width="([0-9.]+)"', page)]
     assert widths == pytest.approx([30, 3.5, 35, 31.5], abs=0.02)
-    assert "delay p99 150 ms, variation 50 ms, loss 1 %" in page
+    assert "delay p99 150 ms, jitter 50 ms, loss 1 %" in page
     assert "no measurements" in page
     for name in shipped_policies():  # strict priority, weights, rates and trees fit the bar, too
         ends = re.findall(

@@ -89,7 +89,7 @@ def _figures(curves: Sequence[Curve], objective: Objective | None) -> str:
     if objective is not None:
         bounds = [f"{label} at most {seconds * 1e3:g} ms" for label, seconds in objective.delay.items()]
         bounds += [f"mean at most {objective.mean * 1e3:g} ms"] if objective.mean else []
-        bounds += [f"variation at most {objective.variation * 1e3:g} ms"] if objective.variation else []
+        bounds += [f"jitter at most {objective.variation * 1e3:g} ms"] if objective.variation else []
         bounds += [f"loss at most {objective.loss * 100:.3g} %"] if objective.loss else []
         parts.append(f"Asked: {', '.join(bounds)}.")
     return " ".join(parts)

@@ -170,7 +170,7 @@ class CdfPanel:
         for mark, (label, seconds) in zip(_marks(requested), requested.delay.items(), strict=True):
             handles.append(Line2D([], [], marker=mark, label=f"{label} ≤ {seconds * 1e3:g} ms", **_BOUND))
         if requested.variation is not None:
-            text = f"variation ≤ {requested.variation * 1e3:g} ms"
+            text = f"jitter ≤ {requested.variation * 1e3:g} ms"
             handles.append(Line2D([], [], marker="D", label=text, **_BOUND | {"markersize": 5}))
         if requested.loss is not None:
             text = f"loss ≤ {requested.loss * 100:.3g} %"

@@ -87,7 +87,7 @@ def _columns(objective: Objective | None) -> list[_Column]:
     )
     if objective is not None and objective.variation is not None:
         share, bound = objective.variation_quantile, _in_ms(objective.variation)
-        columns.append(_Column(f"variation p{share * 100:g} (ms)", _variation(share), _ms, bound))
+        columns.append(_Column(f"jitter p{share * 100:g} (ms)", _variation(share), _ms, bound))
     columns.append(_Column("loss (%)", lambda of: of.loss, percent, objective.loss if objective else None))
     return columns
 

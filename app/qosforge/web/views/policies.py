@@ -155,6 +155,6 @@ def _parts(classes: Sequence[TrafficClass]) -> list[float]:
 def _objective_text(spec: ObjectiveSpec) -> str:
     requested = spec.resolved()
     delay = [f"delay {name} {format_seconds(bound)}" for name, bound in requested.delay.items()]
-    variation = [f"variation {format_seconds(bound)}" for bound in (requested.variation or {}).values()]
+    jitter = [f"jitter {format_seconds(bound)}" for bound in (requested.variation or {}).values()]
     loss = [f"loss {format_ratio(requested.loss)}"] if requested.loss is not None else []
-    return ", ".join((*delay, *variation, *loss))
+    return ", ".join((*delay, *jitter, *loss))
