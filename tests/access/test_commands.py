@@ -13,6 +13,7 @@ from joserfc.jwk import OKPKey, RSAKey
 
 from qosforge.access.access import Access
 from qosforge.access.audit_log import calls_page
+from qosforge.access.clients import Client
 from qosforge.access.roles import NotAuthenticated, Role
 from qosforge.database.connections import Database
 from qosforge.settings import Settings
@@ -68,13 +69,13 @@ def test_a_password_is_read_from_standard_input(
     qosforge("user", "add", "ann", "--role", "viewer")
     monkeypatch.setattr(sys, "stdin", io.StringIO("a long enough password\n"))
     assert qosforge("user", "password", "ann").code == 0
-    assert opened.session(opened.log_in("ann", "a long enough password", "192.0.2.1")[0]).name == "ann"
+    assert opened.session(opened.log_in("ann", "a long enough password", Client("192.0.2.1"))[0]).name == "ann"
     monkeypatch.setattr(sys, "stdin", io.StringIO("too short\n"))
     short = qosforge("user", "password", "ann")
     assert (short.code, "15 to 256 characters" in short.stderr) == (2, True)
     assert qosforge("user", "password", "ann", "--remove").code == 0
     with pytest.raises(NotAuthenticated):
-        opened.log_in("ann", "a long enough password", "192.0.2.1")
+        opened.log_in("ann", "a long enough password", Client("192.0.2.1"))
 
 
 def test_testers_are_registered_by_public_key(qosforge: Command, tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.access.access import Access
+from qosforge.access.clients import Client
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Role
 from qosforge.access.sessions import (
     SessionUnknown,
     csrf_token,
     end_one_session,
+    end_sessions,
     open_session,
     session_id,
     sessions,
@@ -117,6 +119,26 @@ def test_the_sessions_that_last_are_listed_without_their_secrets(
     assert cookie not in str(first)
     clock.pass_(minutes=40)
     assert [one.id for one in sessions(database, user, clock())] == [latest.id]  # the other is over
+
+
+def test_a_session_tells_from_where_it_is_used_until_it_ends(
+    access: Access, database: Database, clock: HandClock, cookie: str
+) -> None:
+    user = access.session(cookie).user_id
+    with database.write() as connection:
+        elsewhere = open_session(connection, user, clock(), Client("192.0.2.7", "Firefox", "Linux"))
+    clock.pass_(minutes=10)
+    access.session(elsewhere, "2001:db8::1")  # taken on the way, or away
+    moved, unknown = sessions(database, user, clock())
+    assert (moved.address, moved.browser, moved.system) == ("2001:db8::1", "Firefox", "Linux")
+    assert (unknown.address, unknown.browser, unknown.system) == (None, None, None)
+    with database.write() as connection:
+        end_sessions(connection, user, clock(), but=cookie)
+    assert [one.id for one in sessions(database, user, clock())] == [session_id(cookie)]
+    with database.read() as connection:
+        rows = str(connection.execute(sa.select(SESSIONS)).all())
+    assert "2001:db8::1" not in rows
+    assert "Firefox" not in rows
 
 
 def test_a_user_ends_own_sessions_only(

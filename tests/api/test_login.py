@@ -152,6 +152,15 @@ def test_everybody_sees_and_ends_the_own_sessions(client: TestClient, people: Pe
     assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 204
     assert [one["id"] for one in client.get("/api/v1/me/sessions").json()] == [here["id"]]
     assert client.delete(f"/api/v1/me/sessions/{other['id']}", headers=csrf).status_code == 404
+    with TestClient(client.app, client=("192.0.2.7", 4711)) as another:
+        agent = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"}
+        another.post(LOGIN, json=ann, headers=agent)
+        assert len(client.get("/api/v1/me/sessions").json()) == 2
+        (there,) = [one for one in another.get("/api/v1/me/sessions").json() if one["current"]]
+        assert (there["address"], there["browser"], there["system"]) == ("192.0.2.7", "Firefox", "Linux")
+        assert client.delete("/api/v1/me/sessions?others=true", headers=csrf).status_code == 204
+        assert another.get("/api/v1/me").status_code == 401
+    assert [one["id"] for one in client.get("/api/v1/me/sessions").json()] == [here["id"]]
     assert client.delete("/api/v1/me/sessions", headers=csrf).status_code == 204
     assert client.get("/api/v1/me").status_code == 401
 

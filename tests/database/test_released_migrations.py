@@ -22,6 +22,7 @@ CHECKSUMS = {
     "r0011_words.py": "2d8ecc9f7989398876781a8b06a7170ce50046a07fa34d9f232759cd19e580f7",
     "r0012_device_summaries.py": "9de15b426e238c8f069f9990d3f53f7ec90955d366860347f902d0d40861036d",
     "r0013_baselines.py": "153485d4567d7abf3cf171d259c57a5f8305211b87db78fae29cb88b310d22d0",
+    "r0014_session_clients.py": "78fa9f2519d70e577baf06291020d61dccab0d9cb23db7438521fc74911faf53",
 }
 """SHA-256 of every migration. A new one is added here; what another one should have done a new one does."""
 

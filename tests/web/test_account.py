@@ -10,7 +10,9 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.testclient import TestClient
 
 from qosforge.access.audit_log import Call, LoggedCall, calls_page
+from qosforge.access.clients import Client
 from qosforge.access.roles import Role
+from qosforge.access.sessions import open_session
 from qosforge.api.backend import Backend
 from qosforge.web.site import create_site
 from qosforge.web.views.calls import call_view
@@ -73,18 +75,28 @@ def test_a_password_is_changed_and_every_session_ends(client: TestClient, person
     assert "Your account" in answer.text
 
 
-def test_sessions_are_listed_and_ended(client: TestClient, persons: Persons) -> None:
+def test_sessions_are_listed_and_ended(client: TestClient, persons: Persons, backend: Backend) -> None:
     ann = persons.add("ann", Role.VIEWER)
     ann.log_in(client)
     elsewhere = client.cookies["qosforge"]
     client.cookies.clear()
     session = ann.log_in(client)
     page = client.get("/account").text
-    assert page.count("<strong>this browser</strong>") == 1
-    (other,) = re.findall(r'hx-delete="(/account/sessions/[0-9a-f]+)"', page)
+    assert page.count("this session") == 1
+    assert "unknown browser" in page
+    (other,) = re.findall(r'hx-delete="(/account/sessions/[0-9a-f]{16})"', page)
     assert "That session is over." in client.delete(other, headers=session).text
     there = client.get("/", headers={"Cookie": f"qosforge={elsewhere}"}, follow_redirects=False)
     assert there.status_code == 303
+    assert "End all other sessions" not in client.get("/account").text
+    with backend.database.write() as connection:
+        open_session(connection, ann.id, datetime.now(UTC), Client("192.0.2.7", "Safari", "iPhone"))
+    page = client.get("/account").text
+    assert ">Safari on iPhone<" in page
+    assert "<code>192.0.2.7</code>" in page
+    rest = client.delete("/account/sessions/others", headers=session).text
+    assert "You are logged out everywhere but in this browser." in rest
+    assert "192.0.2.7" not in rest
     out = client.delete("/account/sessions", headers=session)
     assert out.headers["hx-redirect"] == "/login?because=everywhere"
     assert client.get("/account", follow_redirects=False).status_code == 303

@@ -19,6 +19,7 @@ from qosforge.access.audit_log import (
     record_call,
 )
 from qosforge.access.browsers import known_browser, remember_browser
+from qosforge.access.clients import Client
 from qosforge.access.credentials import matches_hash, token_id
 from qosforge.access.passwords import check_password
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role, limit_roles, roles_of
@@ -81,13 +82,13 @@ class Access:
             roles=limit_roles(held, Role(first["role"]), first["networks"]),
         )
 
-    def session(self, cookie: str) -> Principal:
-        """The principal of a web session; using it puts off its idle end.
+    def session(self, cookie: str, address: str | None = None) -> Principal:
+        """The principal of a web session; using it, from ``address``, puts off its idle end.
 
         Raises:
             NotAuthenticated: it is unknown, has ended or expired, or its user is disabled.
         """
-        return read_session(self.database, cookie, self.now())
+        return read_session(self.database, cookie, self.now(), address)
 
     def check_csrf(self, cookie: str, token: str | None) -> None:
         """Make sure that a mutating call by a web session carries the session's own token (`CSRF_HEADER`).
@@ -97,23 +98,25 @@ class Access:
         """
         check_csrf(cookie, token)
 
-    def log_in(self, name: str, password: str, address: str, browser: str | None = None) -> tuple[str, str | None]:
+    def log_in(
+        self, name: str, password: str, client: Client, browser: str | None = None
+    ) -> tuple[str, str | None]:
         """Begin a web session by name and password; returns its cookie, and one by which the browser is known.
 
-        ``address`` is the caller's, ``browser`` the cookie by which it may be known; a known one gets no other.
+        ``browser`` is the cookie by which it may be known; a known one gets no other.
 
         Raises:
             NotAuthenticated: there is no such user, or the password is wrong: which of both is not told.
             TooManyAttempts: too many logins of this name or address failed.
         """
         known = known_browser(self.database, browser, name, self.now())
-        with self._throttle.attempt(name, address, self.now(), known):
+        with self._throttle.attempt(name, client.address or "", self.now(), known):
             user_id = check_password(self.database, name, password)
             if user_id is None:
                 raise NotAuthenticated("name or password is wrong", hint="ask an admin for another password")
 
         def begin(connection: sa.Connection) -> tuple[str, str | None]:
-            cookie = open_session(connection, user_id, self.now())
+            cookie = open_session(connection, user_id, self.now(), client)
             return cookie, None if known else remember_browser(connection, user_id, self.now())
 
         return self.database.transact(begin)
@@ -129,7 +132,7 @@ class Access:
             if check_password(self.database, caller.name, password) != caller.user_id:
                 raise NotAllowed("the current password is wrong", hint="give the one that you log in with")
 
-    def log_in_by_provider(self, issuer: str, subject: str) -> tuple[str, str]:
+    def log_in_by_provider(self, issuer: str, subject: str, client: Client) -> tuple[str, str]:
         """Begin a web session of the user whom a provider knows; returns the user's name and the cookie.
 
         Raises:
@@ -143,7 +146,7 @@ class Access:
                 f"subject {subject!r} of the provider is no user here",
                 hint=f"an admin can make one: qosforge user add NAME --subject {shlex.quote(subject)}",
             )
-        cookie = self.database.transact(lambda connection: open_session(connection, row.id, self.now()))
+        cookie = self.database.transact(lambda connection: open_session(connection, row.id, self.now(), client))
         return row.name, cookie
 
     def log_out(self, cookie: str) -> None:

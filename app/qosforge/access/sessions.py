@@ -5,11 +5,12 @@ A login always makes a new one, so nobody can be given a session beforehand (ses
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from qosforge.access.clients import Client
 from qosforge.access.credentials import derive_secret, matches_hash, new_secret, secret_hash
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, roles_of
 from qosforge.access.tables import GRANTS, SESSIONS, USERS
@@ -28,6 +29,7 @@ CSRF_HEADER = "X-CSRF-Token"
 _PUT_OFF_AFTER = timedelta(minutes=1)  # so that not every call writes
 _LOGIN_HINT = "log in again"
 _ID_DIGITS = 16
+_FORGOTTEN = dict.fromkeys(asdict(Client()))
 
 
 class SessionUnknown(InputError):
@@ -37,13 +39,17 @@ class SessionUnknown(InputError):
 @dataclass(frozen=True)
 class WebSession:
     """An open session, without its secret: ``begun`` by the login, ``used`` last (to a minute), and when it
-    ``ends`` unless it is used before.
+    ``ends`` unless it is used before. ``browser`` and ``system`` are those of the login, ``address`` is that of the
+    last use; each is ``None`` where it is not known.
     """
 
     id: str
     begun: datetime
     used: datetime
     ends: datetime
+    address: str | None
+    browser: str | None
+    system: str | None
 
 
 def cookie_name(settings: Settings) -> str:
@@ -67,18 +73,25 @@ def is_secure(settings: Settings) -> bool:
     return (settings.public_url or "").startswith("https:")
 
 
-def open_session(connection: sa.Connection, user_id: str, at: datetime) -> str:
-    """Open a session of a user; returns the secret for the cookie. Rows of old sessions are dropped."""
-    connection.execute(SESSIONS.delete().where(SESSIONS.c.created < at - 2 * LONGEST))
+def open_session(connection: sa.Connection, user_id: str, at: datetime, client: Client | None = None) -> str:
+    """Open a session of a user from a client; returns the secret for the cookie. Old sessions are dropped."""
+    drop_old_sessions(connection, at)
     secret = new_secret()
     connection.execute(
-        SESSIONS.insert().values(hash=secret_hash(secret), user_id=user_id, created=at, expires=at + IDLE)
+        SESSIONS.insert().values(
+            hash=secret_hash(secret), user_id=user_id, created=at, expires=at + IDLE, **asdict(client or Client())
+        )
     )
     return secret
 
 
-def read_session(database: Database, cookie: str, at: datetime) -> Principal:
-    """The principal of a session's cookie; the idle timeout starts again.
+def drop_old_sessions(connection: sa.Connection, at: datetime) -> None:
+    """Drop the rows of sessions that were opened a day ago or longer: they have ended since."""
+    connection.execute(SESSIONS.delete().where(SESSIONS.c.created < at - 2 * LONGEST))
+
+
+def read_session(database: Database, cookie: str, at: datetime, address: str | None = None) -> Principal:
+    """The principal of a session's cookie, used from ``address``; the idle timeout starts again.
 
     Raises:
         NotAuthenticated: it is unknown, ended or expired, or its user is disabled.
@@ -98,8 +111,11 @@ def read_session(database: Database, cookie: str, at: datetime) -> Principal:
     if at >= min(first["expires"], last):
         raise NotAuthenticated("the session has expired", hint=_LOGIN_HINT)
     if at + IDLE - first["expires"] > _PUT_OFF_AFTER:
+        used = {"expires": at + IDLE, "address": address or first["address"]}
         with database.write() as connection:
-            connection.execute(SESSIONS.update().where(SESSIONS.c.hash == first["hash"]).values(expires=at + IDLE))
+            connection.execute(
+                SESSIONS.update().where(SESSIONS.c.hash == first["hash"], SESSIONS.c.ended.is_(None)).values(used)
+            )
     return Principal(
         user_id=first["user_id"],
         name=first["name"],
@@ -113,9 +129,10 @@ def end_session(connection: sa.Connection, cookie: str, at: datetime) -> None:
     _end(connection, SESSIONS.c.hash == secret_hash(cookie), at)
 
 
-def end_sessions(connection: sa.Connection, user_id: str, at: datetime) -> None:
-    """End every session of a user."""
-    _end(connection, SESSIONS.c.user_id == user_id, at)
+def end_sessions(connection: sa.Connection, user_id: str, at: datetime, but: str | None = None) -> None:
+    """End every session of a user, but the one of the cookie ``but``."""
+    others = SESSIONS.c.hash != secret_hash(but) if but is not None else sa.true()
+    _end(connection, (SESSIONS.c.user_id == user_id) & others, at)
 
 
 def session_id(cookie: str) -> str:
@@ -133,6 +150,9 @@ def sessions(database: Database, user_id: str, at: datetime) -> list[WebSession]
                 begun=row.created,
                 used=row.expires - IDLE,
                 ends=min(row.expires, row.created + LONGEST),
+                address=row.address,
+                browser=row.browser,
+                system=row.system,
             )
             for row in connection.execute(query)
         ]
@@ -145,7 +165,9 @@ def end_one_session(connection: sa.Connection, user_id: str, which: str, at: dat
         SessionUnknown: the user has no such session that lasts.
     """
     named = sa.func.substr(SESSIONS.c.hash, 1, _ID_DIGITS) == which
-    ended = connection.execute(SESSIONS.update().where(named, *_lasting(user_id, at)).values(ended=at))
+    ended = connection.execute(
+        SESSIONS.update().where(named, *_lasting(user_id, at)).values(ended=at, **_FORGOTTEN)
+    )
     if not ended.rowcount:
         raise SessionUnknown("there is no such session", Place(path="session"), "list those that last")
 
@@ -180,4 +202,4 @@ def _lasting(user_id: str, at: datetime) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _end(connection: sa.Connection, which: sa.ColumnElement[bool], at: datetime) -> None:
-    connection.execute(SESSIONS.update().where(which, SESSIONS.c.ended.is_(None)).values(ended=at))
+    connection.execute(SESSIONS.update().where(which, SESSIONS.c.ended.is_(None)).values(ended=at, **_FORGOTTEN))

@@ -58,8 +58,13 @@ SESSIONS = sa.Table(
     sa.Column("created", UtcDateTime, nullable=False),
     sa.Column("expires", UtcDateTime, nullable=False),
     sa.Column("ended", UtcDateTime),
+    sa.Column("address", sa.String(64)),
+    sa.Column("browser", sa.String(64)),
+    sa.Column("system", sa.String(64)),
 )
-"""``expires`` is the idle end, put off by use; the absolute one counts from ``created``."""
+"""``expires`` is the idle end, put off by use; the absolute one counts from ``created``. ``address`` used it last;
+this, ``browser`` and ``system`` go with the session's end.
+"""
 
 BROWSERS = sa.Table(
     "known_browsers",

@@ -56,13 +56,17 @@ class Me(BaseModel):
 
 class SessionView(BaseModel):
     """An open web session. ``used``: when last, to a minute; ``ends``: when, unless it is used before;
-    ``current``: whether it is the one that asks.
+    ``current``: whether it is the one that asks; ``browser`` and ``system``: of the login; ``address``: of the
+    last use.
     """
 
     id: str = Field(examples=["9f86d081884c7d65"])
     begun: datetime
     used: datetime
     ends: datetime
+    address: str | None = Field(examples=["192.0.2.7"])
+    browser: str | None = Field(examples=["Firefox"])
+    system: str | None = Field(examples=["Linux"])
     current: bool
 
 

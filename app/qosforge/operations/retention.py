@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from qosforge.access.sessions import drop_old_sessions
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.operations.artifact_store import ArtifactCollection
@@ -74,10 +75,10 @@ def retain(
 ) -> RetentionResult:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
-    Runs, stages, journal, approvals and the audit log stay. The run that had the last word on a device stays
-    whole: its drift is told by it, and it can be rolled back. So does whatever an unfinished run, or a device
-    between two states, may need: no artifact goes that was stored after the oldest of these began. What a device
-    said when it was last read stays, too.
+    Web sessions of a day ago go, too. Runs, stages, journal, approvals and the audit log stay. The run that had the
+    last word on a device stays whole: its drift is told by it, and it can be rolled back. So does whatever an
+    unfinished run, or a device between two states, may need: no artifact goes that was stored after the oldest of
+    these began. What a device said when it was last read stays, too.
 
     Raises:
         InputError: ``keep`` reaches back further than time.
@@ -94,6 +95,8 @@ def retain(
             connection.execute(sa.select(STAGES.c.run_id).where(STAGES.c.name == RETENTION_STAGE)).scalars()
         )
         fresh = [run for run in over if run not in marked]
+        if not dry_run:
+            drop_old_sessions(connection, now)
         events = _of(connection, EVENTS, over, drop=not dry_run)
         keys = _of(connection, IDEMPOTENCY_KEYS, over, drop=not dry_run)
         if fresh and not dry_run:

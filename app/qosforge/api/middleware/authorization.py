@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from fastapi import Request
 
+from qosforge.access.clients import address_of
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role
 from qosforge.access.sessions import CSRF_HEADER, cookie_name
 from qosforge.api.backend import Backend
@@ -86,7 +87,7 @@ def _authenticate(request: Request, backend: Backend) -> Principal:
     cookie = request.cookies.get(cookie_name(backend.settings))
     if cookie is None:
         raise NotAuthenticated(NO_CREDENTIAL, hint="send `Authorization: Bearer qf_…`")
-    caller = backend.access.session(cookie)
+    caller = backend.access.session(cookie, address_of(request.client.host if request.client else None))
     if request.method not in _SAFE:
         backend.access.check_csrf(cookie, request.headers.get(CSRF_HEADER))
     return caller

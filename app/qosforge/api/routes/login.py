@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
 from qosforge.access.browsers import KNOWN
+from qosforge.access.clients import Client, client_of
 from qosforge.access.credentials import new_secret
 from qosforge.access.oidc import Provider
 from qosforge.access.roles import NotAuthenticated
@@ -53,9 +54,8 @@ def begin_session(backend: Backend, request: Request, response: Response, name: 
     """
     audit = _start_audit_entry(request, f"users/{name}")
     audit.open(backend.access, request.state.request_id)
-    address = request.client.host if request.client else ""
     browser = f"{cookie_name(backend.settings)}-browser"
-    cookie, known = backend.access.log_in(name, password, address, request.cookies.get(browser))
+    cookie, known = backend.access.log_in(name, password, _client(request), request.cookies.get(browser))
     audit.actor, audit.credential = name, "session"
     _change_session(backend, request, response, cookie)
     if known is not None:
@@ -126,7 +126,7 @@ def finish_login(
     subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})
     audit.detail = {"issuer": provider.issuer, "subject": subject}
     audit.open(backend.access, request.state.request_id)
-    name, cookie = backend.access.log_in_by_provider(provider.issuer, subject)
+    name, cookie = backend.access.log_in_by_provider(provider.issuer, subject, _client(request))
     audit.actor, audit.credential = name, "session"
     answer = RedirectResponse(_page_of(to), 303)
     _delete_cookie(backend, answer, _login_cookie(backend))
@@ -151,6 +151,10 @@ def _provider(backend: Backend) -> Provider:
     if backend.provider is None:
         raise HTTPException(404, "no login provider is set up")
     return backend.provider
+
+
+def _client(request: Request) -> Client:
+    return client_of(request.client.host if request.client else None, request.headers.get("user-agent"))
 
 
 def _start_audit_entry(request: Request, resource: str) -> AuditEntry:

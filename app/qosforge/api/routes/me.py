@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 
 from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import NotAllowed, Principal, Role
@@ -65,10 +66,19 @@ def my_sessions(caller: Caller, backend: TheBackend, request: Request) -> list[S
 @router.delete(
     "/me/sessions", summary="Log out everywhere", status_code=204, dependencies=[Depends(Needs(Role.VIEWER))]
 )
-def end_my_sessions(caller: Caller, backend: TheBackend) -> None:
-    """Log out everywhere: all my web sessions end. Not by a token."""
+def end_my_sessions(
+    *,
+    caller: Caller,
+    backend: TheBackend,
+    request: Request,
+    others: Annotated[bool, Query(description="All but the session that asks.")] = False,
+) -> None:
+    """Log out everywhere: all my web sessions end, or all other ones. Not by a token."""
     _require_session(caller)
-    backend.database.transact(lambda connection: end_sessions(connection, caller.user_id, backend.access.now()))
+    current = request.cookies.get(cookie_name(backend.settings)) if others else None
+    backend.database.transact(
+        lambda connection: end_sessions(connection, caller.user_id, backend.access.now(), current)
+    )
 
 
 @router.delete(

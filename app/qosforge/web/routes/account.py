@@ -75,6 +75,15 @@ def revoke_token(page: ThePage, caller: Caller, backend: TheBackend, token_id: s
     return page.answer("account/tokens.html.j2", notice=notice, **_of_tokens(page, caller))
 
 
+@router.delete("/account/sessions/others", dependencies=sees(Role.VIEWER))
+def end_other_sessions(page: ThePage, caller: Caller, backend: TheBackend, request: Request) -> Response:
+    """Log out everywhere but here."""
+    me.end_my_sessions(caller=caller, backend=backend, request=request, others=True)
+    rest = me.my_sessions(caller, backend, request)
+    notice = page.text("You are logged out everywhere but in this browser.")
+    return page.answer("account/sessions.html.j2", sessions=rest, notice=notice)
+
+
 @router.delete("/account/sessions/{session}", dependencies=sees(Role.VIEWER))
 def end_session(page: ThePage, caller: Caller, backend: TheBackend, request: Request, session: str) -> Response:
     """End one of my sessions."""
@@ -84,9 +93,9 @@ def end_session(page: ThePage, caller: Caller, backend: TheBackend, request: Req
 
 
 @router.delete("/account/sessions", dependencies=sees(Role.VIEWER))
-def end_sessions(caller: Caller, backend: TheBackend) -> Response:
+def end_sessions(caller: Caller, backend: TheBackend, request: Request) -> Response:
     """Log out everywhere."""
-    me.end_my_sessions(caller, backend)
+    me.end_my_sessions(caller=caller, backend=backend, request=request)
     return Response(status_code=204, headers={"HX-Redirect": "/login?because=everywhere"})
 
 
