@@ -152,6 +152,12 @@ def test_a_form_and_an_address_change_no_direction_of_writing(client: Client) ->
     parts = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\na\xe2\x80\xaeb\r\n--x--\r\n'
     several = {"Content-Type": "multipart/form-data; boundary=x"}
     assert client.post("/echo", content=parts, headers=several).status_code == 400
+    named = parts.replace(b'name="text"', b'name="text"; filename="a\xe2\x80\xaeb"')
+    assert client.post("/echo", content=named, headers=several).status_code == 400
+    archive = parts.replace(b'name="text"', b'name="text"; filename="a.zip"')  # no text: such bytes mean nothing
+    assert client.post("/echo", content=archive, headers=several).status_code != 400
+    unclear = archive.replace(b"--x--", b"")
+    assert client.post("/echo", content=unclear, headers={"Content-Type": "multipart/form-data"}).status_code == 400
     assert client.get("/api/v1/runs?network=a%E2%81%A6b").status_code == 422
 
 

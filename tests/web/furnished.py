@@ -36,6 +36,8 @@ SAMPLES = {
     "/": "/",
     "/login": "/login?because=ended",
     "/account": "/account",
+    "/audit": "/audit",
+    "/audit/{audit_id}": f"/audit/{'0' * 32}",
     "/users": "/users",
     "/users/{name}": "/users/ann",
     "/webhooks": "/webhooks",
@@ -88,9 +90,14 @@ FRAGMENTS = frozenset(
 """Parts of pages: no page of their own."""
 
 NOT_THERE_YET = frozenset(
-    {"/experiments/{name}/outcome.json", "/experiments/{name}/plots", "/preview/prediction/figures"}
+    {
+        "/audit/{audit_id}",
+        "/experiments/{name}/outcome.json",
+        "/experiments/{name}/plots",
+        "/preview/prediction/figures",
+    }
 )
-"""What comes of an experiment or a prediction, which take too long to be made for this."""
+"""What comes of an experiment, a prediction or an audit, which take too long to be made for this."""
 
 DOWNLOADS = frozenset(
     {

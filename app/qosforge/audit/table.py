@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from qosforge.audit.audit import Audit
 from qosforge.dscp import dscp_name
+from qosforge.inventory.port_ranges import range_names
 from qosforge.plan.model import (
     DROP,
     TRANSMIT,
@@ -33,6 +35,13 @@ _UNITS = {
     ShareUnit.REMAINING_PERCENT: " % of the rest",
     ShareUnit.WEIGHT: "",
 }
+
+
+def joined_rows(audit: Audit) -> Iterator[tuple[str, ...]]:
+    """The rows, with ports of a device that are alike and stand together in one."""
+    for (device, *cells), alike in groupby(rows(audit), lambda row: (row[0], *row[2:])):
+        for name in range_names(row[1] for row in alike):
+            yield device, name, *cells
 
 
 def rows(audit: Audit) -> tuple[tuple[str, ...], ...]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,8 @@ from rich.table import Table
 
 from qosforge.audit import Audit, audit
 from qosforge.audit.marks import MarkPath, change_text
-from qosforge.audit.table import HEADINGS, rows
+from qosforge.audit.saved import audit_saved
+from qosforge.audit.table import HEADINGS, joined_rows
 from qosforge.cli.configuration_files import other_texts, read_text, saved_configurations
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
@@ -24,16 +24,13 @@ from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.discovery.facts import Topic
 from qosforge.discovery.names import inventory_name
-from qosforge.discovery.saved import discover_saved
 from qosforge.dscp import dscp_name
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.findings import has_errors
 from qosforge.importing.running_configuration import stated_name
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.inventory.port_ranges import range_names
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
 from qosforge.runs.workflow.live import read_each
@@ -47,10 +44,6 @@ Files = Annotated[
         "whatever configurations are in it.",
     ),
 ]
-
-
-_LEFT_OUT = frozenset({Topic.LEFT_OUT, Topic.SAME_NAME, Topic.NOT_UNDERSTOOD})
-"""Notes that an audit is not complete without; what was assumed is told where an inventory is made."""
 
 
 def register(app: typer.Typer) -> None:
@@ -95,14 +88,12 @@ def audit_(
 def _audit_saved(folder: Path, *, strict: bool, as_json: bool) -> int:
     """Audit saved configurations without an inventory; the exit code."""
     read, notes = saved_configurations([folder])
-    found = discover_saved(read, notes)
-    names = {one.device: device.name for one, device in zip(read, found.devices, strict=True)}
-    texts = {names[one.device]: one.text for one in read}
-    result = audit(found.network(folder.resolve().name), texts, {names[one.device]: one.file for one in read})
+    audited = audit_saved(read, notes, folder.resolve().name)
+    result, found = audited.result, audited.found
     if as_json:
         print_json(_document(result) | {"errors": [], "notes": notes_json(found.notes)})
     else:
-        print_notes([note for note in found.notes if note.topic in _LEFT_OUT])
+        print_notes(audited.incomplete)
         _print(result)
         out.print(
             f"devices: {len(found.devices)}, links: {len(found.links)}, made from the files alone. "
@@ -164,19 +155,12 @@ def _print(result: Audit) -> None:
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
     last = ""
-    for device, *cells in _joined(rows(result)):
+    for device, *cells in joined_rows(result):
         table.add_row(device if device != last else "", *cells)
         last = device
     print_table(table)
     _print_ways(result.mark_paths)
     print_findings(result.findings)
-
-
-def _joined(found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """The rows, with ports of a device that are alike and stand together in one."""
-    for (device, *cells), alike in groupby(found, lambda row: (row[0], *row[2:])):
-        for name in range_names(row[1] for row in alike):
-            yield device, name, *cells
 
 
 def _print_ways(ways: tuple[MarkPath, ...]) -> None:

@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qosforge.access.sessions import CSRF_HEADER
+from qosforge.api.parts import MULTIPART, read_parts
 
 TOKEN_FIELD = "csrf"  # noqa: S105  the name of a field
 METHOD_FIELD = "_method"
@@ -39,7 +40,7 @@ class PlainForms:
         messages: list[Message] = []
         while not messages or messages[-1].get("more_body", False):
             messages.append(await receive())
-        fields = parse_qs(b"".join(message.get("body", b"") for message in messages).decode(errors="replace"))
+        fields = await _fields(Headers(scope=scope), b"".join(message.get("body", b"") for message in messages))
         received = iter(messages)
 
         async def again() -> Message:
@@ -50,11 +51,11 @@ class PlainForms:
             return
         # What answers errors is outside of this, and sees the same state.
         scope.setdefault("state", {})[PLAIN_FORM] = True
-        method = fields.get(METHOD_FIELD, [""])[0].upper()
+        method = fields.get(METHOD_FIELD, "").upper()
         called = {
             **scope,
             "method": method if method in _METHODS else scope["method"],
-            "headers": [*scope["headers"], (CSRF_HEADER.lower().encode(), fields[TOKEN_FIELD][0].encode())],
+            "headers": [*scope["headers"], (CSRF_HEADER.lower().encode(), fields[TOKEN_FIELD].encode())],
         }
 
         async def led_on(message: Message) -> None:
@@ -75,8 +76,20 @@ def form_page(headers: Headers) -> str:
     return f"{came.path}?{came.query}" if came.query else came.path
 
 
+async def _fields(headers: Headers, body: bytes) -> dict[str, str]:
+    """The first of the fields of each name; files are none."""
+    if _kind(headers) != MULTIPART:
+        return {name: values[0] for name, values in parse_qs(body.decode(errors="replace")).items()}
+    parts = await read_parts(headers, body) or []
+    return {part.name: part.text for part in reversed(parts) if not part.is_file}
+
+
+def _kind(headers: Headers) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def _may_be_plain(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["method"] != "POST" or scope["path"].startswith("/api/"):
         return False
     headers = Headers(scope=scope)
-    return headers.get("content-type", "").partition(";")[0].strip() == _FORM and CSRF_HEADER not in headers
+    return _kind(headers) in (_FORM, MULTIPART) and CSRF_HEADER not in headers

@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qosforge.api.parts import MULTIPART, read_parts
 from qosforge.api.problems import MALFORMED, NOT_FOUND, WRONG_INPUT, problem_response
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -25,7 +26,6 @@ _SUSPICIOUS = re.compile(rb"\\u(?:0000|[dD][89a-fA-F]|20(?:2[a-eA-E]|6[6-9]))|" 
 _UNSAFE_PART = re.compile(_BIDI_UTF8)
 _UNSAFE_FIELD = re.compile(rb"\0|" + _BIDI_UTF8)
 _FORM = "application/x-www-form-urlencoded"
-_PARTS = "multipart/form-data"
 _DETAIL = "a text holds a NUL, half a surrogate pair, or a character that changes the direction of writing"
 
 
@@ -53,7 +53,10 @@ class UnicodeGuard:
         while not messages or messages[-1].get("more_body", False):
             messages.append(await receive())
         body = b"".join(message.get("body", b"") for message in messages)
-        if not _is_safe_body(Headers(scope=scope).get("content-type", "").lower(), body):
+        headers = Headers(scope=scope)
+        kind = headers.get("content-type", "").lower()
+        is_safe = await _are_safe_parts(headers, body) if kind.startswith(MULTIPART) else _is_safe_body(kind, body)
+        if not is_safe:
             await problem_response(request_id, MALFORMED, _DETAIL)(scope, receive, send)
             return
         received = iter(messages)
@@ -68,9 +71,17 @@ def _is_safe_body(kind: str, body: bytes) -> bool:
     """Whether a body of this media type contains no dangerous text."""
     if kind.startswith(_FORM):
         return not _UNSAFE_FIELD.search(unquote_to_bytes(body))
-    if kind.startswith(_PARTS):
-        return not _UNSAFE_PART.search(body)
     return b"\0" not in body and _is_utf_8(body) and _is_safe_json(body)
+
+
+async def _are_safe_parts(headers: Headers, body: bytes) -> bool:
+    """Whether no field and no file's name has such text. A file is no text of ours: an archive, or what a device
+    printed, which is shown as all text of devices is.
+    """
+    if not _UNSAFE_PART.search(body):
+        return True
+    parts = await read_parts(headers, body)
+    return parts is not None and not any(_BIDI & set(part.name + part.text) for part in parts)
 
 
 def _is_utf_8(body: bytes) -> bool:

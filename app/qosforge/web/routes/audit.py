@@ -1,15 +1,74 @@
-"""The audit of a network: what its devices hold, whether it is consistent, and where marks are lost."""
+"""Audits, of a network by its readings and of saved configurations: whether they are consistent, where marks go."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, File, Path, Response, UploadFile
+from fastapi.responses import RedirectResponse
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.web.pages import ThePage, sees
+from qosforge.errors import InputError, QosforgeError
+from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.uploaded_files import MOST_BYTES, MOST_FILES, unpack_files
 from qosforge.web.views.audit import MOST_SHOWN, SHOWN, submit_audit
+from qosforge.web.views.saved_audit import MOST_ROWS, saved_audit, submit_saved_audit
 
 router = APIRouter()
+
+
+@router.get("/audit", dependencies=sees(Role.VIEWER))
+def new_file_audit(page: ThePage) -> Response:
+    """The form that takes saved configurations to audit."""
+    return _form(page)
+
+
+@router.post("/audit", dependencies=sees(Role.VIEWER, recorded=False))
+def audit_files(
+    page: ThePage, caller: Caller, backend: TheBackend, files: Annotated[list[UploadFile] | None, File()] = None
+) -> Response:
+    """Audit the given configurations in the background, and go to the page of the result. Nothing is stored."""
+    try:
+        given = unpack_files((one.filename or "", one.file.read()) for one in files or () if one.filename)
+    except InputError as error:
+        return _form(page, error.problems(), 422)
+    audit_id = submit_saved_audit(backend, given, person=caller.name)
+    return RedirectResponse(f"/audit/{audit_id}", 303)
+
+
+@router.get("/audit/{audit_id}", dependencies=sees(Role.VIEWER))
+def show_file_audit(
+    page: ThePage, caller: Caller, backend: TheBackend, audit_id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
+) -> Response:
+    """The audit of files that the caller gave, or how far it is."""
+    progress = saved_audit(backend, audit_id, person=caller.name)
+    if progress is None:
+        return _form(
+            page,
+            [InputError(page.text("This result is no longer kept."), hint=page.text("Give the files again."))],
+            404,
+        )
+    if progress.error is not None:
+        return _form(page, progress.error.problems(), 422)
+    return page.answer(
+        "networks/file_audit.html.j2",
+        progress=progress,
+        audit_id=audit_id,
+        shown=SHOWN,
+        most_shown=MOST_SHOWN,
+        most_rows=MOST_ROWS,
+    )
+
+
+def _form(page: Page, errors: Sequence[QosforgeError] = (), status: int = 200) -> Response:
+    limits = {
+        "request_mib": page.backend.settings.request_bytes >> 20,
+        "most_files": MOST_FILES,
+        "most_mib": MOST_BYTES >> 20,
+    }
+    return page.answer("networks/new_file_audit.html.j2", status, errors=errors, **limits)
 
 
 @router.get("/networks/{network}/audit", dependencies=sees(Role.VIEWER))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.queue import JobProgress
-from qosforge.audit import audit
+from qosforge.audit import Audit, audit
 from qosforge.audit.marks import MarkPath, change_text
 from qosforge.device_state.last_known import last_known
 from qosforge.dscp import dscp_name
@@ -114,7 +114,11 @@ def submit_audit(backend: Backend, network: Network, *, person: str) -> JobProgr
 
 def audit_view(network: Network, texts: Mapping[str, DeviceText]) -> AuditView:
     """Audit a network from its configurations, for people."""
-    found = audit(network, texts)
+    return view_of(audit(network, texts))
+
+
+def view_of(found: Audit) -> AuditView:
+    """An audit, for people."""
     unread = tuple(f.device or "" for f in found.findings if f.code == _UNREAD)
     told = [finding for finding in found.findings if finding.code != _UNREAD]
     return AuditView(_groups(told), _paths(found.mark_paths), len(found.plans), unread)

@@ -1,0 +1,50 @@
+"""Files with a device's configuration, as people saved them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+
+from qosforge.discovery.facts import Note, Topic
+from qosforge.errors import InputError, Place
+from qosforge.importing.running_configuration import RunningConfiguration, read_configuration
+
+LARGEST = 16 * 2**20
+"""Bytes of a configuration file; the largest devices print a few megabytes."""
+
+HOW_TO_SAVE = "save what `show running-config` prints, one file a device"
+
+
+def configuration_text(data: bytes, place: Place) -> str:
+    """The text of a configuration; what is no UTF-8 in it is replaced.
+
+    Raises:
+        InputError: it is no text or is too large.
+    """
+    if len(data) > LARGEST:
+        raise InputError("is too large for a configuration", place, "give the running configuration of one device")
+    if b"\0" in data:
+        raise InputError("is not a text", place, "give the configuration as the device prints it")
+    return data.decode("utf-8", errors="replace")
+
+
+def recognise_configurations(
+    files: Iterable[tuple[str, Callable[[], str]]], where: str
+) -> tuple[list[RunningConfiguration], list[Note]]:
+    """The configurations among files, each given by its path and what reads it; what is none is a note.
+
+    Raises:
+        InputError: there is none; ``where`` is then where they were looked for.
+    """
+    read: list[RunningConfiguration] = []
+    notes: list[Note] = []
+    for name, text in files:
+        try:
+            read.append(read_configuration(text(), name))
+        except InputError as error:
+            notes.append(Note(Topic.LEFT_OUT, "", name, f"{PurePath(name).name}: {error.message}", error.hint))
+    if not read:
+        why = "; ".join(note.message for note in notes[:3])
+        message = f"no configuration of a device is here{f' ({why})' if why else ''}"
+        raise InputError(message, Place(file=where), HOW_TO_SAVE)
+    return read, notes

@@ -1,0 +1,118 @@
+"""Configurations that are given in a browser are audited as the command line audits a folder of them."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import time
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from qosforge.access.roles import Role
+from qosforge.web import uploaded_files
+from tests.audit.test_saved_files import BRANCH, CORE, SWITCH
+from tests.cli.conftest import Command, qosforge
+from tests.web.people import Persons
+from tests.web.plain_browser import Page
+
+__all__ = ["qosforge"]
+
+CONFIGURATIONS = {"core.txt": CORE, "br.cfg": BRANCH, "sw.cfg": SWITCH}
+
+
+@pytest.fixture
+def site(client: TestClient, persons: Persons) -> TestClient:
+    persons.add("ann", Role.VIEWER, "campus").log_in(client)
+    return client
+
+
+def _give(site: TestClient, *files: tuple[str, str | bytes], token: str | None = None) -> str:
+    """Send the page's form, as HTML says; returns the page that is shown in the end, as a person reads it."""
+    (form,) = [
+        one for one in Page(site.get("/audit").text).forms.values() if one.attributes.get("action") == "/audit"
+    ]
+    assert form.attributes["enctype"] == "multipart/form-data"
+    csrf = dict(form.fields)["csrf"] if token is None else token
+    # Both file fields are sent; of the one in which nothing was chosen, a file without a name.
+    parts = [(b'; filename="%s"' % name.encode(), data) for name, data in (*files, ("", b""))]
+    body = b"".join(
+        b'--x\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n' % (field, name, data)
+        for field, name, data in [
+            (b"csrf", b"", csrf.encode()),
+            *((b"files", name, data.encode() if isinstance(data, str) else data) for name, data in parts),
+        ]
+    )
+    kind = {"Content-Type": "multipart/form-data; boundary=x"}
+    answer = site.post("/audit", content=body + b"--x--\r\n", headers=kind)
+    deadline = time.monotonic() + 300
+    while 'id="auditing"' in answer.text:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+        answer = site.get(answer.url)
+    text = answer.text[answer.text.index('<main id="main"') :]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def _zip(files: dict[str, str]) -> bytes:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return packed.getvalue()
+
+
+def test_the_page_says_what_the_command_says(site: TestClient, tmp_path: Path, qosforge: Command) -> None:
+    for name, text in CONFIGURATIONS.items():
+        (tmp_path / name).write_text(text)
+    command = json.loads(qosforge("audit", "--files", str(tmp_path), "--json").stdout)
+    page = _give(site, *CONFIGURATIONS.items(), ("todo.txt", "call ann\n"))
+    assert "3 devices, 1 link," in page
+    assert "todo.txt: no line tells the platform" in page
+    messages = [one["message"] for one in command["findings"]]
+    assert messages
+    assert [one for one in messages if one not in page] == []
+    assert "core.txt" in page
+    folder = {f"__MACOSX/._{name}": "x" for name in CONFIGURATIONS} | {".git": "x"}
+    packed = _zip({f"site/{name}": text for name, text in CONFIGURATIONS.items()} | folder)
+    zipped = _give(site, ("site.zip", packed))
+    assert "3 devices, 1 link," in zipped
+    assert "not part of it" not in zipped
+    assert "site/core.txt" in zipped
+
+
+def test_what_cannot_be_audited_is_told_with_its_file_and_a_hint(
+    site: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "no file was given" in _give(site)
+    assert "holiday.cfg no configuration of a device is here" in _give(site, ("holiday.cfg", b"\xff\0\xff"))
+    twice = _give(site, ("a.cfg", BRANCH), ("b.cfg", BRANCH))
+    assert "b.cfg there is another configuration of branch give the newest alone" in twice
+    good = _zip({"a.cfg": "!" * 999})
+    for damaged in (
+        b"PK no archive",
+        good[:-30],
+        good.replace(b"a.cfg", b"b.cfg", 1),
+        good[:40] + b"?" + good[41:],
+    ):
+        assert "site.zip cannot be unpacked" in _give(site, ("site.zip", damaged))
+    monkeypatch.setattr(uploaded_files, "MOST_BYTES", 5000)
+    assert "site.zip these are more than" in _give(site, ("site.zip", _zip({"a.cfg": "!" * 6000})))
+    assert "one site at a time" in _give(site, ("a.cfg", "!" * 3000), ("b.cfg", "!" * 3000))
+
+
+def test_a_result_is_for_who_gave_the_files(site: TestClient, persons: Persons) -> None:
+    assert "does not carry its session's token" in _give(site, ("a.cfg", BRANCH), token="0" * 64)
+    headers = persons.find("ann").log_in(site)
+    sent = site.post("/audit", files=[("files", ("a.cfg", BRANCH))], headers=headers, follow_redirects=False)
+    result = sent.headers["location"]
+    assert site.get(result).status_code == 200
+    persons.add("bob", Role.ADMIN).log_in(site)
+    assert site.get(result).status_code == 404
+    assert "no longer kept" in site.get(result).text
+    persons.add("eve").log_in(site)
+    assert site.get("/audit").status_code == 403
