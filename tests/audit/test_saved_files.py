@@ -107,6 +107,28 @@ def test_a_folder_without_configurations_is_told(qosforge, tmp_path: Path) -> No
     assert "show running-config" in ended.stderr
 
 
+def test_a_file_whose_lines_tell_no_platform_is_read_as_the_one_that_is_named(
+    qosforge, saved: Path, tmp_path: Path
+) -> None:
+    (saved / "sw2.cfg").write_text("hostname sw2\ninterface FastEthernet0/1\n switchport mode access\n")
+    ended = qosforge("audit", "--files", saved)
+    assert "sw2.cfg: no line tells the platform" in ended.stdout
+    assert "--platform sw2.cfg=PLATFORM" in ended.stdout
+    told = ("--platform", "sw2.cfg=catalyst_2950")
+    assert "sw2" in json.loads(qosforge("audit", "--files", saved, *told, "--json").stdout)["devices"]
+    assert qosforge("network", "import", saved, "--into", tmp_path / "office", *told).code == 0
+    assert "sw2" in (tmp_path / "office" / "hosts.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("sw9=catalyst_2950", "names none of the files"), ("notes.txt=2950", "unknown platform '2950'")],
+)
+def test_a_platform_of_no_file_or_that_is_none_is_refused(qosforge, saved: Path, word: str, said: str) -> None:
+    ended = qosforge("audit", "--files", saved, "--platform", word)
+    assert (ended.code, said in ended.stderr) == (2, True)
+
+
 def test_two_configurations_of_one_device_are_told(qosforge, saved: Path) -> None:
     (saved / "older.txt").write_text(BRANCH)
     ended = qosforge("audit", "--files", saved)

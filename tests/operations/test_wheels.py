@@ -133,6 +133,36 @@ def test_distributions_ask_for_each_other_in_their_own_version() -> None:
     assert versions["qosforge-client"] == versions["qosforge"]
 
 
+IMPORTED = """
+import ast, importlib.util, pathlib, sys
+names = set()
+for package in sys.argv[1:]:
+    for file in pathlib.Path(importlib.util.find_spec(package).origin).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names.add(node.module)
+roots = {name.partition(".")[0] for name in names}
+print(*sorted(root for root in roots if importlib.util.find_spec(root) is None))
+"""
+"""Prints what the modules of packages import that is not installed, also where they import it late."""
+
+
+def test_the_wheels_ask_for_all_that_they_import(installed: Path, elsewhere: dict[str, str]) -> None:
+    """All but optional parts: the lab and Parquet files."""
+    packages = (
+        "qosforge",
+        "qosforge_browser",
+        "qosforge_twin",
+        "napalm_ers",
+        "napalm_force10",
+        "napalm_ios_legacy",
+    )
+    command = (installed / "bin" / "python", "-I", "-c", IMPORTED, *packages)
+    assert process(*command, folder=installed, environment=elsewhere).split() == ["pyarrow", "qoslab"]
+
+
 def test_the_command_compiles_and_predicts(installed: Path, elsewhere: dict[str, str], tmp_path: Path) -> None:
     assert shutil.which("qosforge", path=elsewhere["PATH"]) == str(installed / "bin" / "qosforge")
     policies, networks = data(installed) / "policies", data(installed) / "inventories"

@@ -14,7 +14,7 @@ from qosforge.audit import Audit, audit
 from qosforge.audit.marks import MarkPath, change_text
 from qosforge.audit.saved import audit_saved
 from qosforge.audit.table import HEADINGS, joined_rows
-from qosforge.cli.configuration_files import other_texts, read_text, saved_configurations
+from qosforge.cli.configuration_files import Platforms, other_texts, read_text, saved_configurations
 from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
@@ -52,11 +52,21 @@ def register(app: typer.Typer) -> None:
 
 
 def audit_(
-    network: NetworkFolder = None, files: Files = None, strict: Strict = False, as_json: AsJson = False
+    network: NetworkFolder = None,
+    files: Files = None,
+    platforms: Platforms = None,
+    strict: Strict = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what is configured, whether it is consistent, and where marks are lost. Devices are only read."""
     if network is None and files is not None:
-        sys.exit(_audit_saved(files, strict=strict, as_json=as_json))
+        sys.exit(_audit_saved(files, platforms or (), strict=strict, as_json=as_json))
+    if platforms:
+        raise InputError(
+            "is for configurations without an inventory",
+            Place(path="--platform"),
+            "with --network the platform stands in hosts.yaml",
+        )
     net = load_network(network_folder(network))
     for device in net.devices:
         platform(device.platform, device.name)
@@ -85,9 +95,9 @@ def audit_(
     sys.exit(QosforgeError.exit_code if errors else int(has_errors(result.findings, strict=strict)))
 
 
-def _audit_saved(folder: Path, *, strict: bool, as_json: bool) -> int:
+def _audit_saved(folder: Path, platforms: Iterable[str], *, strict: bool, as_json: bool) -> int:
     """Audit saved configurations without an inventory; the exit code."""
-    read, notes = saved_configurations([folder])
+    read, notes = saved_configurations([folder], platforms)
     audited = audit_saved(read, notes, folder.resolve().name)
     result, found = audited.result, audited.found
     if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from qosforge.cli.configuration_files import saved_configurations
+from qosforge.cli.configuration_files import Platforms, saved_configurations
 from qosforge.cli.connection_options import CredentialsName, JumpHosts, TransportName, common_reach, reach_entries
 from qosforge.cli.derive import stations, traffic
 from qosforge.cli.device_checks import check_devices
@@ -96,10 +96,11 @@ def import_(
         typer.Argument(metavar="CONFIG...", help="Saved configurations, one file a device, or folders of them."),
     ],
     into: Annotated[Path, typer.Option(metavar="FOLDER", help="The inventory: a new folder.")],
+    platforms: Platforms = None,
     as_json: AsJson = False,
 ) -> None:
     """Make an inventory of saved configurations. Nothing is contacted."""
-    found = discover_saved(*saved_configurations(saved))
+    found = discover_saved(*saved_configurations(saved, platforms or ()))
     if not as_json:
         print_notes(found.notes)
     write_new(into, found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
+from types import MappingProxyType
 
 from qosforge.discovery.facts import Note, Topic
 from qosforge.errors import InputError, Place
@@ -29,9 +30,11 @@ def configuration_text(data: bytes, place: Place) -> str:
 
 
 def recognise_configurations(
-    files: Iterable[tuple[str, Callable[[], str]]], where: str
+    files: Iterable[tuple[str, Callable[[], str]]], where: str, platforms: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[list[RunningConfiguration], list[Note]]:
     """The configurations among files, each given by its path and what reads it; what is none is a note.
+
+    ``platforms`` are those of paths whose lines do not tell theirs.
 
     Raises:
         InputError: there is none; ``where`` is then where they were looked for.
@@ -40,7 +43,7 @@ def recognise_configurations(
     notes: list[Note] = []
     for name, text in files:
         try:
-            read.append(read_configuration(text(), name))
+            read.append(read_configuration(text(), name, platform_id=platforms.get(name)))
         except InputError as error:
             notes.append(Note(Topic.LEFT_OUT, "", name, f"{PurePath(name).name}: {error.message}", error.hint))
     if not read:
