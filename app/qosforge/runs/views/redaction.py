@@ -26,6 +26,7 @@ class RedactedArtifacts:
         self._artifacts = artifacts
         self._forms = secret_forms("")
         self._held: dict[str, dict[str, None]] = {}
+        self._found: dict[str, frozenset[str]] = {}
         for content in whole:
             if content.kind.restricted:
                 self._held.setdefault(_device(content), {})[content.id] = None
@@ -48,8 +49,11 @@ class RedactedArtifacts:
         return data
 
     def _secrets(self, device: str) -> frozenset[str]:
-        texts = map(self._artifacts.get_text, self._held.get(device, {}))
-        return frozenset[str]().union(*map(self._forms.secrets, texts))
+        """What was read from a device; looked for once, however many artifacts are copied."""
+        if device not in self._found:
+            texts = map(self._artifacts.get_text, self._held.get(device, {}))
+            self._found[device] = frozenset[str]().union(*map(self._forms.secrets, texts))
+        return self._found[device]
 
 
 def _device(content: RunArtifact) -> str:
