@@ -202,12 +202,12 @@ def in_background(work: Callable[[], list[str]]) -> Future[list[str]]:
     return future
 
 
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
-    """Poll until it holds; the test fails when it never does."""
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE, *, every: float = 0.05) -> None:
+    """Look every so many seconds until it holds; the test fails when it never does."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-        time.sleep(0.05)
+        time.sleep(every)
 
 
 def sqlite_url(var: Path) -> str:

@@ -24,6 +24,7 @@ from qosforge.access.users import add_user, find_user, grant
 from qosforge.database.connections import Database
 from qosforge.settings import Settings
 from qoslab import control
+from tests.patience import PATIENCE
 
 from .chaos import Installation, wait_until
 from .command import Command, Ended
@@ -121,7 +122,7 @@ class Told:
 
             token, session = database.transact(write)
         port = self.installation.port
-        client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, follow_redirects=True)
+        client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE + 60, follow_redirects=True)
         client.cookies.set(cookie_name(self.settings), session)
         client.headers["Authorization"] = f"Bearer {token}"
         return client
@@ -276,7 +277,7 @@ class Ends:
         """Wait for the end, and keep what a viewer is told of it."""
         waiting = _WAITING if name == "unrestored" else (*_WAITING, "needs_recovery")
         self.told.runs[name] = run
-        wait_until(lambda: self._status(run) not in waiting, f"the run {name} to end", _PATIENCE)
+        wait_until(lambda: self._status(run) not in waiting, f"the run {name} to end", _PATIENCE, every=0.5)
         self._seen(name, run)
 
     def _seen(self, name: str, run: str) -> None:
