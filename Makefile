@@ -19,7 +19,7 @@ TOOLS := build/tools
 SOURCES_BROWSER := $(shell find browser -type f -not -path '*/node_modules/*' -not -path '*/build/*' -not -path '*.egg-info/*')
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage docs dist sbom clean lock
+.PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage docs docs-pictures dist sbom clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -115,6 +115,10 @@ coverage: setup
 # The documentation as a site, in app/qosforge/documentation: wheels carry it, and a service has it at /docs.
 docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f site/mkdocs.yml
+
+# The pages as its pictures show them, of a run on the demo's emulated devices: minutes, and docs/pictures.
+docs-pictures: setup
+	@$(BIN)/python -m tests.documentation.pictures
 
 $(TOOLS)/installed: requirements-dist.lock
 	@rm -rf $(TOOLS) && $(PYTHON) -m venv $(TOOLS)

@@ -70,7 +70,7 @@ def test_no_page_asks_another_host_or_does_what_the_policy_forbids(documentation
     assert strangers == {}
     for name, made in elements.items():
         for address in made.loaded:
-            assert (documentation_folder / name).parent.joinpath(address.partition("?")[0]).is_file(), (
+            assert (documentation_folder / name).parent.joinpath(re.split("[?#]", address)[0]).is_file(), (
                 name,
                 address,
             )
