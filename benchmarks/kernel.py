@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, stdev
+
+from scipy import special
 
 from qosforge.experiments import ExperimentSession, experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.compare import ClaimComparison, compare_claims
@@ -25,7 +29,10 @@ infinity. It is large where all delays are nearly one, as voice's under HTB, whi
 
 A microsecond decides which of two packets a full queue drops, and from there on the queues hold other packets
 until they are empty: most of what is between the figures of the plain queues and of strict priority is that.
+Random early detection drops by chance in both, and few packets make HTB's quantiles: their figures are those of
+several draws of packets together, and what is between the means of both sides has an interval.
 """
+_MEANS = {"loss_ratio": "loss", "mean_us": "mean", "p50_us": "p50", "p99_us": "p99"}
 _COLUMNS = (
     ("share %", "share", 100.0),
     ("loss %", "loss_ratio", 100.0),
@@ -50,7 +57,9 @@ def page() -> Iterator[str]:
         experiment = load_experiment(name)
         if experiment.testbed == "kernel-router":
             yield f"## {experiment.title}"
-            yield from _table(session.outcome(name))
+            outcome = session.outcome(name)
+            yield from _table(outcome)
+            yield from _intervals(outcome)
             yield from _reasons(name, compare_claims(session, experiment))
 
 
@@ -64,6 +73,28 @@ def _table(outcome: ExperimentOutcome) -> Iterator[str]:
                 line = experiment_labels().scenario(outcome.experiment.name, scenario)
                 yield f"| {line} | {subject} | {' | '.join(cells)} | {row.values['ks_distance']:.3f} |"
     yield ""
+
+
+def _intervals(outcome: ExperimentOutcome) -> Iterator[str]:
+    """Where packets were drawn several times, the twin's means over the kernel's with Student's 95 % interval."""
+    for scenario, points in outcome.points.items():
+        for point in points:
+            for subject in point.pooled if len(point.trials) > 1 else ():
+                trials = [trial[subject].values for trial in point.trials]
+                parts = ", ".join(_interval(trials, metric, said) for metric, said in _MEANS.items())
+                line = experiment_labels().scenario(outcome.experiment.name, scenario)
+                yield f"- {line}, {subject}, the twin less the kernel in {len(trials)} draws: {parts}."
+    if any(point.trials for points in outcome.points.values() for point in points):
+        yield ""
+
+
+def _interval(trials: Sequence[Mapping[str, float]], metric: str, said: str) -> str:
+    kernel = fmean(one[f"kernel_{metric}"] for one in trials)
+    if kernel == 0:
+        return f"{said} of 0"
+    apart = [(one[f"twin_{metric}"] - one[f"kernel_{metric}"]) / kernel * 100 for one in trials]
+    half = float(special.stdtrit(len(apart) - 1, 0.975)) * stdev(apart) / math.sqrt(len(apart))
+    return f"{said} {fmean(apart):+.1f} ± {half:.1f} %"
 
 
 def _cell(values: Mapping[str, float], metric: str, factor: float) -> str:

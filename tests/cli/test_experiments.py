@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,6 +89,27 @@ def test_all_of_them_end_with_a_total(qosforge: Command, monkeypatch: pytest.Mon
     ended = qosforge("experiment", "run", "--all")
     assert ended.code == 0
     assert ended.stdout.splitlines() == [f"{NAME}  21 of 21 claims hold"] * 2 + ["all  42 of 42 claims hold"]
+
+
+def test_all_goes_on_where_one_cannot_be_run(qosforge: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["kernel-fifo", NAME, "kernel-red"]
+    monkeypatch.setattr("qosforge.cli.experiments.experiment_names", lambda: tuple(names))
+    part = SimpleNamespace(title="a kernel", missing=lambda: ["qemu-system-x86"])
+    monkeypatch.setattr("qosforge.emulation.parts", lambda: {"virtual-time": part})
+    ended = qosforge("experiment", "run", "--all")
+    assert ended.code == 3
+    assert ended.stdout.splitlines() == [f"{NAME}  21 of 21 claims hold", "all  21 of 21 claims hold"]
+    told = " ".join(ended.stderr.split())
+    assert "not run: kernel-fifo, kernel-red: a kernel lacks qemu-system-x86" in told
+    assert told.count("apt-get install") == 1
+    names.remove(NAME)
+    ended = qosforge("experiment", "run", "--all", "--json")
+    assert ended.code == 3
+    documents = json.loads(ended.stdout)
+    assert [one["experiment"] for one in documents] == names
+    assert "qemu-system-x86" in documents[0]["not_run"]["hint"]
+    ended = qosforge("experiment", "run", "kernel-fifo")
+    assert (ended.code, ended.stdout) == (3, "")
 
 
 WRONG: dict[str, tuple[list[object], str]] = {

@@ -25,6 +25,17 @@ def test_long_delays_are_in_milliseconds(longest: float, says: str) -> None:
     assert says in combined_figure(session(made, {"s": [point(one) for one in rows]}).outcome("made"))
 
 
+def test_distributions_stand_beside_each_other() -> None:
+    plot = {"title": "Delay", "metric": "delay_cdf", "subjects": ["voice"], "scenario": "s"}
+    made = experiment(plots=[plot])
+    curves = {"kernel": ((1.0, 0.1), (4.0, 95.0)), "twin": ((1.5, 0.1), (5.0, 99.0))}
+    text = combined_figure(session(made, {"s": [point(row("voice", curves=curves))]}).outcome("made"))
+    said = "came within (%) over delay (ms). voice, kernel: 0.1 at 1, 95 at 4; voice, twin: 0.1 at 1.5, 99 at 5."
+    assert said in text
+    with pytest.raises(InputError, match="'Delay' of made has no points"):
+        combined_figure(session(made, {"s": [point(row("voice"))]}).outcome("made"))
+
+
 def test_no_plot_is_refused() -> None:
     with pytest.raises(InputError, match="made has no plot"):
         combined_figure(session(experiment(), {}).outcome("made"))

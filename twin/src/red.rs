@@ -47,9 +47,12 @@ pub struct Red {
     uniform: bool,
     profiles: Vec<Profile>,
     average: f64,
-    /// Packets since the last one chosen, with uniform spacing.
+    /// With uniform spacing, packets since the last one chosen; below 0: none yet.
     since: f64,
+    /// When the next one is chosen, in those packets times their chance.
+    due: f64,
     idle_since: Option<u64>,
+    idle_decay: bool,
     typical_ps: f64,
 }
 
@@ -92,8 +95,10 @@ impl Red {
             uniform: spec.spacing == Spacing::Uniform,
             profiles,
             average: 0.0,
-            since: 0.0,
+            since: -1.0,
+            due: 1.0,
             idle_since: Some(0),
+            idle_decay: spec.idle_decay,
             typical_ps: serialisation_ps(spec.mean_packet_bytes, scale.line_bps) as f64,
         })
     }
@@ -122,7 +127,7 @@ impl Red {
             return Early::Pass;
         };
         let chance = if self.average < profile.min {
-            self.since = 0.0;
+            self.since = -1.0;
             return Early::Pass;
         } else if self.average < profile.max {
             let share = (self.average - profile.min) / (profile.max - profile.min);
@@ -131,7 +136,7 @@ impl Red {
             let share = (self.average - profile.max) / profile.max;
             profile.top + share * (1.0 - profile.top)
         } else {
-            self.since = 0.0;
+            self.since = -1.0;
             return Early::Forced;
         };
         if self.chosen(chance, stream) {
@@ -145,16 +150,22 @@ impl Red {
         if !self.uniform {
             return stream.unit() < chance;
         }
-        // Floyd and Jacobson: p / (1 - count × p).
-        let left = 1.0 - self.since * chance;
-        let chosen = left <= 0.0 || stream.unit() < chance / left;
-        self.since = if chosen { 0.0 } else { self.since + 1.0 };
+        // Floyd and Jacobson with one draw for each gap, as `sch_red` does: the
+        // first packet above the minimum only begins to count.
+        self.since += 1.0;
+        let chosen = self.since > 0.0 && self.since * chance >= self.due;
+        if chosen {
+            self.since = 0.0;
+        }
+        if self.since == 0.0 {
+            self.due = stream.unit();
+        }
         chosen
     }
 
     /// The queue ran empty.
     pub fn left_idle(&mut self, now_ps: u64) {
-        self.idle_since = Some(now_ps);
+        self.idle_since = self.idle_decay.then_some(now_ps);
     }
 }
 
@@ -319,6 +330,18 @@ mod tests {
         red.left_idle(0);
         let later = red.judge((0, 0), 0, 1_000_000_000_000, &mut stream);
         assert_eq!(later, Early::Pass);
+    }
+
+    #[test]
+    fn without_idle_decay_only_packets_move_the_average() {
+        let mut red = Red::new(&spec(r#", "idle_decay": false"#), SCALE, "red").unwrap();
+        let mut stream = Stream::new(1, "red");
+        for _ in 0..64 {
+            red.judge((100, 0), 0, 0, &mut stream);
+        }
+        red.left_idle(0);
+        let later = red.judge((0, 0), 0, 1_000_000_000_000, &mut stream);
+        assert_eq!(later, Early::Forced);
     }
 
     #[test]

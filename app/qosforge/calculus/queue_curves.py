@@ -63,5 +63,7 @@ def shaped_queue(
     shape = queue_shapes(line.discipline).get(queue)
     if curves is None or shape is None:
         return curves
+    if shape.whole_frames:
+        return None  # not modelled
     found = behind_own_bucket(curves.strict, shape.rate_bps, shape.burst_bytes, queues[queue])
     return Curves(*found, curves.arrivals)

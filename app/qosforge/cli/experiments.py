@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +12,10 @@ from rich.table import Table
 
 from qosforge.cli.claims import print_claims, print_count
 from qosforge.cli.options import AsJson, Seed
-from qosforge.cli.output import print_json, require_writable, write_file
+from qosforge.cli.output import print_error, print_json, require_writable, write_file
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import progress
-from qosforge.errors import InputError, Place
+from qosforge.errors import InputError, NotInstalled, Place
 from qosforge.experiments import ClaimComparison, ExperimentSession, document, experiment_names, load_experiment
 from qosforge.experiments.compare import compare_claims
 from qosforge.experiments.model import Experiment
@@ -66,16 +67,27 @@ def run(
     seed: Seed = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment and compare it with what was published. Exit code 1: a claim fails without a reason."""
+    """Run an experiment and compare it with what was published.
+
+    Exit code 1: a claim fails without a reason; 3: with --all, some could not be run, all others were.
+    """
     names = _choose(name, all_, plot)
     draw = None if plot is None else _drawing(load_experiment(names[0]), plot)
     session = ExperimentSession(seed)
     documents: list[dict[str, Any]] = []
     compared: list[ClaimComparison] = []
+    not_run: dict[str, NotInstalled] = {}
     for chosen in names:
         experiment = load_experiment(chosen)
         progress(chosen, experiment.title)
-        outcome = session.outcome(chosen)
+        try:
+            outcome = session.outcome(chosen)
+        except NotInstalled as missing:
+            if not all_:
+                raise
+            not_run[chosen] = missing
+            documents.append({"version": 1, "experiment": chosen, "not_run": missing.document()})
+            continue
         comparisons = compare_claims(session, experiment)
         compared += comparisons
         if as_json:
@@ -88,8 +100,21 @@ def run(
         print_json(documents if all_ else documents[0])
     elif all_:
         print_count("all", compared)
+    _told_of(not_run)
     if not all(comparison.explained for comparison in compared):
         raise typer.Exit(1)
+    if not_run:
+        raise typer.Exit(NotInstalled.exit_code)
+
+
+def _told_of(not_run: Mapping[str, NotInstalled]) -> None:
+    """Why experiments were not run: each reason once, with all that it kept from running."""
+    reasons: dict[str, list[str]] = {}
+    for name, missing in not_run.items():
+        reasons.setdefault(str(missing), []).append(name)
+    for names in reasons.values():
+        missing = not_run[names[0]]
+        print_error(replace(missing, message=f"not run: {', '.join(names)}: {missing.message}"))
 
 
 def _drawing(experiment: Experiment, plot: Path) -> Callable[[ExperimentOutcome], str]:

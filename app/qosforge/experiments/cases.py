@@ -11,6 +11,7 @@ from qosforge.experiments.model import Experiment
 from qosforge.twin.scenario import TwinScenario
 
 _Part = TypeVar("_Part")
+CurvePoints = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Case:
     """One set-up at one load, run ``trials`` times with different seeds.
 
     It counts for all of ``scenarios``. ``document`` is the twin's scenario; None where nothing is simulated.
+    ``curves`` are, by subject and by what they are of, points ``(x, y)`` to be drawn.
     ``values`` are metrics, by subject, that are computed and not read from rows; ``repeats`` are such, one for each
     repetition (their median stands for all).
     """
@@ -53,6 +55,7 @@ class Case:
     trials: int = 1
     values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     repeats: tuple[Mapping[str, Mapping[str, float]], ...] = ()
+    curves: Mapping[str, Mapping[str, CurvePoints]] = field(default_factory=dict)
 
 
 class Testbed(Protocol):

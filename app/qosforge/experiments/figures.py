@@ -11,6 +11,7 @@ from qosforge.experiments.model import Experiment, Plot, Relation
 from qosforge.experiments.running import ExperimentOutcome
 from qosforge.plots import Bound, Panel, Published, Series, series_plot
 
+_DELAY_CDF = "delay_cdf"
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
 _LONG_US = 10_000
 """From here on an axis is in milliseconds."""
@@ -54,6 +55,8 @@ def figures(outcome: ExperimentOutcome) -> tuple[str, ...]:
 
 
 def _panel(outcome: ExperimentOutcome, plot: Plot) -> Panel:
+    if plot.metric == _DELAY_CDF:
+        return _distributions(outcome, plot)
     series: list[Series] = []
     for subject in plot.subjects:
         for label, metric, dashed in ((subject, plot.metric, False), (f"{subject}, expected", "expected", True)):
@@ -71,6 +74,19 @@ def _panel(outcome: ExperimentOutcome, plot: Plot) -> Panel:
     return Panel(
         plot.title, _axis(outcome, plot), _label(metric), tuple(series), plot.logarithmic, tuple(published)
     )
+
+
+def _distributions(outcome: ExperimentOutcome, plot: Plot) -> Panel:
+    """What part of the packets came within a delay; all curves of a subject but the first are dashed."""
+    series = tuple(
+        Series(f"{subject}, {name}", points, dashed=number > 0, beside=subject)
+        for subject in plot.subjects
+        for point in outcome.at(plot.scenario or next(iter(outcome.points)), subject)
+        for number, (name, points) in enumerate(point.pooled[subject].curves.items())
+    )
+    if not series:
+        raise InputError(f"the plot {plot.title!r} of {outcome.experiment.name} has no points")
+    return Panel(plot.title, "delay (ms)", "came within (%)", series, logarithmic_x=True)
 
 
 def _published(experiment: Experiment, plot: Plot, series: Sequence[Series]) -> Iterator[Published]:

@@ -107,7 +107,10 @@ class Claim(_Model):
 
 
 class Plot(_Model):
-    """One picture: ``metric`` over the load (or over scenarios) for some subjects."""
+    """One picture: ``metric`` over the load (or over scenarios) for some subjects.
+
+    The metric ``delay_cdf`` is drawn over the delay: the subjects' curves in a scenario.
+    """
 
     title: str
     metric: str

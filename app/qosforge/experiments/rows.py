@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from qosforge.experiments.cases import Case, SubjectSelection
+from qosforge.experiments.cases import Case, CurvePoints, SubjectSelection
 from qosforge.twin.report import (
     DelayReport,
     FlowReport,
@@ -54,6 +54,7 @@ class ResultRow:
     fairness: float | None = None
     unused_mbps: Mapping[str, float] | None = None
     values: Mapping[str, float] = field(default_factory=dict)
+    curves: Mapping[str, CurvePoints] = field(default_factory=dict)
     per_flow_mbps: tuple[float, ...] = ()
     queues: tuple[QueueReport, ...] = ()
     delays: NDArray[np.int64] | None = None
@@ -77,7 +78,10 @@ def _row(
     values = case.values.get(subject, {})
     chosen = [flow for answer in answers for flow in answer.flows if flow.name in set(selection.flows)]
     if not chosen:
-        return ResultRow(subject, case.load, selection, values=values, **_port(selection, answers, layer))
+        curves = case.curves.get(subject, {})
+        return ResultRow(
+            subject, case.load, selection, values=values, curves=curves, **_port(selection, answers, layer)
+        )
     sent = sum(flow.sent for flow in chosen)
     delivered = sum(flow.delivered for flow in chosen)
     back = [flow.returned for flow in chosen if flow.returned is not None] if selection.round_trip else []

@@ -28,12 +28,20 @@ _BARS = 0.8
 class Series:
     """One line or one bar in each group; ``dashed`` marks what is expected beside what was obtained.
 
+    Those that stand ``beside`` one thing have one colour (empty: the label without ", expected").
+
     ``points`` are ``(x, y)`` with ``x`` a number, or the name of a group for bars.
     """
 
     label: str
     points: tuple[tuple[float | str, float], ...]
     dashed: bool = False
+    beside: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What it has its colour for."""
+        return self.beside or self.label.removesuffix(", expected")
 
 
 class Bound(StrEnum):
@@ -67,6 +75,7 @@ class Panel:
     series: tuple[Series, ...]
     logarithmic: bool = False
     published: tuple[Published, ...] = ()
+    logarithmic_x: bool = False
 
 
 def series_plot(panels: Sequence[Panel], *, title: str) -> str:
@@ -124,6 +133,9 @@ def _panel(axes: Axes, panel: Panel) -> None:
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    if panel.logarithmic_x:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.set_axisbelow(True)
     axes.grid(visible=True, which="major", axis="y" if named else "both", color=INK, alpha=0.15, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
@@ -140,8 +152,7 @@ def _decades(panel: Panel) -> float:
 
 def _colour(panel: Panel, series: Series) -> int:
     """What is expected has the colour of what was obtained under the same label."""
-    names = list(dict.fromkeys(one.label.removesuffix(", expected") for one in panel.series))
-    return names.index(series.label.removesuffix(", expected"))
+    return list(dict.fromkeys(one.shown for one in panel.series)).index(series.shown)
 
 
 def _bars(axes: Axes, panel: Panel) -> None:

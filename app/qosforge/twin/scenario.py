@@ -57,6 +57,7 @@ class RedSpec(ScenarioPart, frozen=True, kw_only=True):
     weight_exponent: int = 9
     unit: RedUnit = "packets"
     mean_packet_bytes: int = 500
+    idle_decay: bool = True
     gentle: bool = False
     spacing: Spacing = "independent"
     ecn: bool = False

@@ -22,10 +22,11 @@ LevelSpec = int | Weights
 
 
 class ShapeSpec(ScenarioPart, frozen=True, kw_only=True):
-    """A shaper over frame bytes."""
+    """A shaper over frame bytes; of ``whole_frames`` each waits for all its tokens."""
 
     rate_bps: int
     burst_bytes: int
+    whole_frames: bool = False
 
 
 class LeakSpec(ScenarioPart, frozen=True, kw_only=True):

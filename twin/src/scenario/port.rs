@@ -164,6 +164,10 @@ fn one() -> u32 {
 pub struct ShapeSpec {
     pub rate_bps: u64,
     pub burst_bytes: u64,
+    /// A frame waits for tokens for the whole of it, as in Linux's `sch_tbf`; false: one may
+    /// leave the bucket in debt.
+    #[serde(default)]
+    pub whole_frames: bool,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -100,6 +100,10 @@ pub struct RedSpec {
     /// Packet size assumed for what an idle line could have sent.
     #[serde(default = "five_hundred")]
     pub mean_packet_bytes: u32,
+    /// While the queue is empty the average decays as if small packets had passed; false: it
+    /// stays, as that of Linux's `sch_red` below a class of `htb`, which asks no empty queue.
+    #[serde(default = "yes")]
+    pub idle_decay: bool,
     /// Between `max` and its double the drop probability grows on to 1 (Floyd 2000).
     #[serde(default)]
     pub gentle: bool,
@@ -124,6 +128,10 @@ fn five_hundred() -> u32 {
     500
 }
 
+fn yes() -> bool {
+    true
+}
+
 /// What the average and the thresholds count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -144,7 +152,7 @@ pub enum Spacing {
     /// Each packet by itself: geometric gaps.
     #[default]
     Independent,
-    /// Gaps spread evenly by the count since the last drop (Floyd and Jacobson, section IV).
+    /// Gaps spread evenly up to the inverse of the probability (Floyd and Jacobson, section IV).
     Uniform,
 }
 

@@ -243,6 +243,7 @@ fn class(
         let spec = ShapeSpec {
             rate_bps,
             burst_bytes,
+            whole_frames: false,
         };
         Bucket::new(&spec, at)
     };

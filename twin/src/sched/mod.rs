@@ -7,6 +7,7 @@ mod backlog;
 mod cbq;
 mod cbwfq;
 mod classes;
+mod drr;
 mod fair;
 mod hierarchy;
 mod htb;
@@ -160,6 +161,10 @@ pub fn read(
         if shapes.is_some() {
             return Err(not_shaped(&kind, context));
         }
+        if shaper.as_ref().is_some_and(Bucket::whole_frames) {
+            let problem = "flow-based fair queueing is not shaped by whole frames";
+            return Err(context.error("kind", problem, "leave out whole_frames"));
+        }
         let fair = FairQueue::new(&parse_part(rest, path)?, shaper, context)?;
         return Ok(Discipline::Fair(Box::new(fair)));
     }
@@ -173,7 +178,6 @@ pub fn read(
         "fifo" => Read::Tiered(tiered::fifo(parse_part(rest, path)?, context)?),
         "strict" => tiered::strict(parse_part(rest, path)?, context)?,
         "wrr" => Read::Tiered(wrr::wrr(parse_part(rest, path)?, context)?),
-        "drr" => Read::Tiered(wrr::drr(parse_part(rest, path)?, context)?),
         "strict_wrr" => Read::Tiered(tiered::strict_wrr(parse_part(rest, path)?, context)?),
         _ => Read::Other(read_other(&kind, rest, inside, context)?),
     };
@@ -188,10 +192,7 @@ pub fn read(
         None => read.into(),
     };
     Ok(Discipline::Classes(match shaper {
-        Some(bucket) => Classes::Other(Box::new(PortShaper {
-            inner: scheduler,
-            bucket,
-        })),
+        Some(bucket) => Classes::Other(Box::new(PortShaper::new(scheduler, bucket))),
         None => scheduler,
     }))
 }
@@ -205,6 +206,7 @@ fn read_other(
 ) -> Result<Box<dyn Gateable>, ScenarioError> {
     let path = context.path;
     Ok(match kind {
+        "drr" => Box::new(drr::Drr::new(&parse_part(rest, path)?, context)?),
         "srr" => Box::new(srr::Srr::new(parse_part(rest, path)?, context)?),
         "cbwfq" => Box::new(cbwfq::Cbwfq::new(parse_part(rest, path)?, context)?),
         "cbq" => cbq::cbq(&parse_part(rest, path)?, inside)?,

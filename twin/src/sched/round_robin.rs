@@ -1,5 +1,5 @@
-//! Weighted round robin by packets, and by bytes as deficit round robin (Shreedhar and
-//! Varghese 1996).
+//! Weighted round robin over a fixed circle of queues, by packets, and by bytes with a deficit
+//! (Shreedhar and Varghese 1996; whose list of waiting queues is in `drr`).
 
 use super::Backlog;
 use crate::item::Item;

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 
 use super::cbq::{CbqSpec, DecoupledSpec};
 use super::cbwfq::CbwfqSpec;
+use super::drr::DrrSpec;
 use super::fair::FairSpec;
 use super::htb::HtbSpec;
 use super::srr::SrrSpec;
 use super::tiered::{FifoSpec, StrictSpec, StrictWrrSpec};
 use super::tree::TreeSpec;
-use super::wrr::{DrrSpec, WrrSpec};
+use super::wrr::WrrSpec;
 use crate::scenario::ShapeSpec;
 
 /// A scheduler.

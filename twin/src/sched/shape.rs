@@ -10,14 +10,16 @@ use crate::item::Item;
 use crate::queue::ClassQueue;
 use crate::scenario::ShapeSpec;
 
-/// A token bucket that a frame may leave in debt: one may start while it is not. In any time t
-/// no more than burst + rate × t + one frame pass; in the long run no more than the rate.
+/// A token bucket. A frame may leave it in debt, and one may start while it is not: in any time
+/// t no more than burst + rate × t + one frame pass. Of whole frames, each waits for all its
+/// tokens, one larger than the bucket for a full one.
 #[derive(Debug, Clone)]
 pub struct Bucket {
     rate_bps: u64,
     /// In bits × 10^12, so that a rate times picoseconds needs no division.
     level: i128,
     depth: i128,
+    whole_frames: bool,
     updated_ps: u64,
 }
 
@@ -37,6 +39,7 @@ impl Bucket {
             rate_bps: spec.rate_bps,
             level: tokens(spec.burst_bytes),
             depth: tokens(spec.burst_bytes),
+            whole_frames: spec.whole_frames,
             updated_ps: 0,
         })
     }
@@ -45,13 +48,30 @@ impl Bucket {
         self.rate_bps
     }
 
+    pub fn whole_frames(&self) -> bool {
+        self.whole_frames
+    }
+
     /// When it is out of debt; `now_ps` if it is not in any.
     pub fn ready_at(&mut self, now_ps: u64) -> u64 {
+        self.reaches(0, now_ps)
+    }
+
+    /// When a frame of so many bytes may start.
+    pub fn ready_for(&mut self, bytes: u32, now_ps: u64) -> u64 {
+        match self.whole_frames {
+            true => self.reaches(tokens(bytes.into()).min(self.depth), now_ps),
+            false => self.ready_at(now_ps),
+        }
+    }
+
+    fn reaches(&mut self, level: i128, now_ps: u64) -> u64 {
         self.refill(now_ps);
-        if self.level >= 0 {
+        let missing = level.saturating_sub(self.level);
+        if missing <= 0 {
             return now_ps;
         }
-        let wait = self.level.unsigned_abs().div_ceil(self.rate_bps.into());
+        let wait = missing.unsigned_abs().div_ceil(self.rate_bps.into());
         now_ps.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
@@ -79,14 +99,43 @@ fn tokens(bytes: u64) -> i128 {
 }
 
 /// A discipline behind one bucket for all its queues. A frame is chosen when it may start, so
-/// that what arrives while the port waits is still served in the discipline's order.
+/// that what arrives while the port waits is still served in the discipline's order; of whole
+/// frames one is chosen first and waits for its tokens, in its queue.
 #[derive(Debug)]
 pub struct PortShaper {
-    pub inner: Classes,
-    pub bucket: Bucket,
+    inner: Classes,
+    bucket: Bucket,
+    /// The queue whose head waits for its tokens.
+    chosen: Option<usize>,
 }
 
 impl PortShaper {
+    pub fn new(inner: Classes, bucket: Bucket) -> Self {
+        Self {
+            inner,
+            bucket,
+            chosen: None,
+        }
+    }
+
+    fn pick_whole(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+        let queue = match self.chosen.take() {
+            Some(queue) => queue,
+            None => match self.inner.pick(queues, now_ps) {
+                Pick::Queue(queue) => queue,
+                none => return none,
+            },
+        };
+        let bytes = queues[queue].head().map_or(0, |head| head.bytes);
+        let ready = self.bucket.ready_for(bytes, now_ps);
+        if ready > now_ps {
+            self.chosen = Some(queue);
+            return Pick::Wait(ready);
+        }
+        self.bucket.charge(bytes, now_ps);
+        Pick::Queue(queue)
+    }
+
     fn charge(&mut self, queue: usize, queues: &[ClassQueue], now_ps: u64) {
         if let Some(head) = queues[queue].head() {
             self.bucket.charge(head.bytes, now_ps);
@@ -101,7 +150,8 @@ impl Scheduler for PortShaper {
 
     fn admits(&mut self, queue: usize, item: &Item, now_ps: u64, congested: bool) -> bool {
         // A port that waits for tokens is as congested as one whose line is busy.
-        let congested = congested || self.bucket.ready_at(now_ps) > now_ps;
+        let waits = self.chosen.is_some() || self.bucket.ready_at(now_ps) > now_ps;
+        let congested = congested || waits;
         self.inner.admits(queue, item, now_ps, congested)
     }
 
@@ -110,6 +160,9 @@ impl Scheduler for PortShaper {
     }
 
     fn pick(&mut self, queues: &[ClassQueue], now_ps: u64) -> Pick {
+        if self.bucket.whole_frames() {
+            return self.pick_whole(queues, now_ps);
+        }
         let ready = self.bucket.ready_at(now_ps);
         if ready > now_ps {
             return if queues.iter().all(ClassQueue::is_empty) {
@@ -183,7 +236,8 @@ impl QueueShaper {
         let shaped = self.buckets.iter_mut().zip(&mut self.held).zip(queues);
         for ((bucket, held), queue) in shaped {
             let Some(bucket) = bucket else { continue };
-            let ready = bucket.ready_at(now_ps);
+            let bytes = queue.head().map_or(0, |head| head.bytes);
+            let ready = bucket.ready_for(bytes, now_ps);
             *held = ready > now_ps;
             if *held && !queue.is_empty() {
                 next = Some(next.map_or(ready, |n: u64| n.min(ready)));
@@ -271,6 +325,7 @@ mod tests {
         let shape = ShapeSpec {
             rate_bps: 250_000,
             burst_bytes: 3000,
+            whole_frames: false,
         };
         let mut strict = scheduler(r#"{"kind": "strict", "order": [0, 1]}"#, 2, Some(shape));
         let mut line = Line::new(&[1000, 1000]);
@@ -303,6 +358,7 @@ mod tests {
         let shape = ShapeSpec {
             rate_bps: 500_000,
             burst_bytes: 1500,
+            whole_frames: false,
         };
         let spec = r#"{"kind": "dcbq", "classes": [
             {"name": "a", "share": 0.2, "borrow": false, "queue": 0},
@@ -311,6 +367,42 @@ mod tests {
         let bits = Line::new(&[500, 500]).run(&mut *dcbq, 100.0);
         assert!((bits[0] / 10e6 - 1.0).abs() < 0.02, "{bits:?}");
         assert!((bits[1] / 40e6 - 1.0).abs() < 0.02, "{bits:?}");
+    }
+
+    #[test]
+    fn whole_frames_wait_for_all_their_tokens() {
+        let spec = ShapeSpec {
+            rate_bps: 8_000_000,
+            burst_bytes: 1500,
+            whole_frames: true,
+        };
+        let mut bucket = Bucket::new(&spec, "p").unwrap();
+        bucket.charge(1000, 0);
+        // 500 bytes are left, and a byte comes every microsecond.
+        assert_eq!(bucket.ready_for(500, 0), 0);
+        assert_eq!(bucket.ready_for(800, 0), 300_000_000);
+        assert_eq!(bucket.ready_for(9000, 0), 1_000_000_000);
+        let shape = ShapeSpec {
+            rate_bps: 250_000,
+            burst_bytes: 1500,
+            whole_frames: true,
+        };
+        let mut fifo = scheduler(r#"{"kind": "fifo"}"#, 1, Some(shape));
+        let bits = Line::new(&[1000]).run(&mut *fifo, 100.0);
+        // A quarter of the line and the burst, and no frame more.
+        assert!(
+            bits[0] <= 25_012_000.0 && bits[0] >= 25_000_000.0,
+            "{bits:?}"
+        );
+    }
+
+    #[test]
+    fn a_shaped_queue_of_whole_frames_keeps_its_rate() {
+        let spec = r#"{"kind": "drr", "quantum_bytes": [1500, 1500],
+            "shapes": {"0": {"rate_bps": 100000, "burst_bytes": 1500, "whole_frames": true}}}"#;
+        let bits = Line::new(&[1000, 1000]).run(&mut *scheduler(spec, 2, None), 100.0);
+        assert!((bits[0] - 10e6).abs() <= 16e3, "{bits:?}");
+        assert!((bits[1] - 90e6).abs() <= 24e3, "{bits:?}");
     }
 
     #[test]
@@ -326,6 +418,7 @@ mod tests {
         let spec = ShapeSpec {
             rate_bps: u64::MAX,
             burst_bytes: u64::MAX,
+            whole_frames: false,
         };
         let mut bucket = Bucket::new(&spec, "p").unwrap();
         bucket.charge(u32::MAX, 0);

@@ -1,4 +1,4 @@
-//! Round robin alone: `wrr` by packets or by blocks of bytes, `drr` by bytes.
+//! Weighted round robin alone, by packets or by blocks of bytes.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -57,20 +57,6 @@ pub fn wrr(spec: WrrSpec, context: Context) -> Result<Tiered, ScenarioError> {
             RoundRobin::by_quantum(bytes.collect())
         }
     }))
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DrrSpec {
-    /// Frame bytes per turn.
-    quantum_bytes: Weights,
-}
-
-/// Deficit round robin (Shreedhar and Varghese 1996). Long-run shares of backlogged queues:
-/// frame bytes in proportion to the quanta.
-pub fn drr(spec: DrrSpec, context: Context) -> Result<Tiered, ScenarioError> {
-    let members = spec.quantum_bytes.members(&[], context, "quantum_bytes")?;
-    Ok(Tiered::robin(RoundRobin::by_quantum(members)))
 }
 
 #[cfg(test)]

@@ -15,13 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from qosforge.emulation import KernelRouterRun, run_kernel_router
-from qosforge.experiments.cases import Case, SubjectSelection, read_described
+from qosforge.emulation import run_kernel_router
+from qosforge.experiments.cases import Case, CurvePoints, SubjectSelection, read_described
 from qosforge.experiments.model import Experiment
 from qosforge.twin.described import read_red, read_scheduler
 from qosforge.twin.filters import MatchSpec
@@ -55,6 +55,7 @@ _PAUSE = 0.5
 """Of the time before it."""
 _ENDLESS_BPS = 10**11
 """Of lines that queue nothing."""
+_CURVE_POINTS = 200
 _QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
@@ -76,19 +77,48 @@ def cases(experiment: Experiment) -> Iterator[Case]:
     """
     for name, scenario in experiment.scenarios.items():
         setup = {**experiment.setup, **scenario}
-        packets = planned_packets(setup)
-        kernel = run_kernel_router(
-            commands(setup),
-            [one["dscp"] for one in setup["classes"].values()],
-            (packets.times_ns.tolist(), packets.classes.tolist(), packets.frame_bytes.tolist()),
-            drain_s=setup["drain_s"],
-        )
-        values = _compared(setup, packets, kernel)
-        yield Case((name,), None, {subject: SubjectSelection() for subject in values}, values=values)
+        draws = [_both(setup, seed) for seed in setup["seeds"]]
+        values = _compared(setup, _Both.together(draws))
+        subjects = {subject: SubjectSelection() for subject in values}
+        repeats = tuple(_compared(setup, one) for one in draws) if len(draws) > 1 else ()
+        curves = _curves(setup, _Both.together(draws))
+        yield Case((name,), None, subjects, values=values, repeats=repeats, curves=curves)
 
 
-def planned_packets(setup: Mapping[str, Any]) -> PlannedPackets:
-    """The packets of all classes, drawn by the set-up's own seed.
+@dataclass(frozen=True)
+class _Both:
+    """Every packet's class, bytes and delays, µs from the sender to the last bit; infinite where it was lost."""
+
+    classes: NDArray[np.int64]
+    frame_bytes: NDArray[np.int64]
+    kernel_us: NDArray[np.float64]
+    twin_us: NDArray[np.float64]
+
+    @classmethod
+    def together(cls, draws: Sequence[Self]) -> Self:
+        """The packets of all draws."""
+        columns = ("classes", "frame_bytes", "kernel_us", "twin_us")
+        return cls(*(np.concatenate([getattr(one, column) for one in draws]) for column in columns))
+
+
+def _both(setup: Mapping[str, Any], seed: int) -> _Both:
+    """One draw of the packets through both; the twin gets them when the kernel really sent them."""
+    packets = planned_packets(setup, seed)
+    kernel = run_kernel_router(
+        commands(setup),
+        [one["dscp"] for one in setup["classes"].values()],
+        (packets.times_ns.tolist(), packets.classes.tolist(), packets.frame_bytes.tolist()),
+        drain_s=setup["drain_s"],
+    )
+    sent, received = np.array(kernel.sent_ns), np.array([-1 if at is None else at for at in kernel.received_ns])
+    line_us = packets.frame_bytes * 8e3 / setup["rate_kbps"] if setup["line"] else np.zeros(len(sent))
+    delays = np.where(received < 0, np.inf, received - sent) / 1000
+    twin = _twin_delays(setup, packets, sent, seed)
+    return _Both(packets.classes, packets.frame_bytes, delays + line_us, twin + line_us)
+
+
+def planned_packets(setup: Mapping[str, Any], seed: int) -> PlannedPackets:
+    """The packets of all classes, drawn by a seed.
 
     ``load`` is the part of the line that a class asks for. ``cbr`` packets come at equal gaps, each up to a tenth
     of a gap late, so that they are in step with nothing; ``poisson`` ones at exponential gaps. Sizes are drawn
@@ -96,7 +126,7 @@ def planned_packets(setup: Mapping[str, Any]) -> PlannedPackets:
     queues empty: a microsecond decides which of two packets an overloaded queue drops, and from there on no two
     systems hold the same packets.
     """
-    draw = np.random.default_rng(setup["seed"])
+    draw = np.random.default_rng(seed)
     burst_ns = setup["burst_kbit"] * _NS / setup["rate_kbps"]
     parts = []
     for number, one in enumerate(setup["classes"].values()):
@@ -129,26 +159,40 @@ def _part_bps(setup: Mapping[str, Any], percent: int) -> int:
     return int(setup["rate_kbps"]) * 10 * percent
 
 
-def _compared(
-    setup: Mapping[str, Any], packets: PlannedPackets, kernel: KernelRouterRun
-) -> dict[str, Mapping[str, float]]:
+def _compared(setup: Mapping[str, Any], drawn: _Both) -> dict[str, Mapping[str, float]]:
     """Figures by class, of the kernel and of the twin, and what is between them."""
-    sent, received = np.array(kernel.sent_ns), np.array([-1 if at is None else at for at in kernel.received_ns])
-    line_us = packets.frame_bytes * 8e3 / setup["rate_kbps"] if setup["line"] else np.zeros(len(sent))
-    delays = np.where(received < 0, np.inf, received - sent) / 1000 + line_us
-    twin = _twin_delays(setup, packets, sent) + line_us
     values: dict[str, Mapping[str, float]] = {}
     for number, name in enumerate(setup["classes"]):
-        own = packets.classes == number
+        own = drawn.classes == number
         both = {
-            "kernel": _figures(delays, own, packets.frame_bytes),
-            "twin": _figures(twin, own, packets.frame_bytes),
+            "kernel": _figures(drawn.kernel_us, own, drawn.frame_bytes),
+            "twin": _figures(drawn.twin_us, own, drawn.frame_bytes),
         }
         figures = {f"{side}_{metric}": value for side, part in both.items() for metric, value in part.items()}
         figures |= _between(both["kernel"], both["twin"])
-        figures["ks_distance"] = ks_distance(delays[own], twin[own])
+        figures["ks_distance"] = ks_distance(drawn.kernel_us[own], drawn.twin_us[own])
         values[name] = figures
     return values
+
+
+def _curves(setup: Mapping[str, Any], drawn: _Both) -> dict[str, dict[str, CurvePoints]]:
+    """The delays of each class in both, as per cent of its packets that came within so many ms."""
+    return {
+        name: {
+            side: distribution(delays[drawn.classes == number])
+            for side, delays in (("kernel", drawn.kernel_us), ("twin", drawn.twin_us))
+        }
+        for number, name in enumerate(setup["classes"])
+    }
+
+
+def distribution(delays_us: NDArray[np.float64]) -> CurvePoints:
+    """Points ``(ms, per cent within)`` of an empirical distribution, evenly up to the part that came."""
+    kept = np.sort(delays_us[np.isfinite(delays_us)])
+    if not len(kept):
+        return ()
+    ranks = np.unique(np.linspace(1, len(kept), _CURVE_POINTS).astype(int))
+    return tuple((float(kept[rank - 1]) / 1000, 100.0 * int(rank) / len(delays_us)) for rank in ranks)
 
 
 def _figures(delays_us: NDArray[np.float64], own: NDArray[np.bool_], frames: NDArray[np.int64]) -> dict[str, float]:
@@ -184,9 +228,11 @@ def ks_distance(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.abs(functions[0] - functions[1]).max()) if len(edges) else 0.0
 
 
-def _twin_delays(setup: Mapping[str, Any], packets: PlannedPackets, sent: NDArray[np.int64]) -> NDArray[np.float64]:
+def _twin_delays(
+    setup: Mapping[str, Any], packets: PlannedPackets, sent: NDArray[np.int64], seed: int
+) -> NDArray[np.float64]:
     """The delay of each packet in the twin, µs; infinite where it was lost."""
-    report = simulate(scenario(setup, packets, sent), seed=1)
+    report = simulate(scenario(setup, packets, sent), seed=seed)
     delays = np.empty(len(sent))
     for number, flow in enumerate(report.flows):
         samples = np.array(flow.samples, dtype=np.float64)[:, 1]

@@ -162,6 +162,7 @@ impl<'a> Reader<'a> {
             let shape = ShapeSpec {
                 rate_bps,
                 burst_bytes,
+                whole_frames: false,
             };
             node.ceil = Some(Bucket::new(&shape, &full(""))?);
         }
@@ -177,6 +178,10 @@ impl<'a> Reader<'a> {
                 node.queue = Some(queue);
                 if let Some(police) = &spec.police {
                     let path = full(".police");
+                    if police.whole_frames {
+                        let hint = "leave whole_frames out: a policer counts whole frames";
+                        return wrong("police", "is a shaper", hint);
+                    }
                     let bucket = TokenBucket::new(police.rate_bps, police.burst_bytes, &path)?;
                     node.police = Some(bucket);
                 }
