@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, pairwise
 
@@ -32,10 +32,13 @@ class FlowSamples:
     samples: Sequence[tuple[int, int]]
     sent: int
     lost: int
+    rows: NDArray[np.float64] = field(init=False, repr=False, compare=False)
+    """The samples as an array of shape (packets, 2): when each was sent, and its delay."""
 
     def __post_init__(self) -> None:
         self._check_counts()
-        rows = self.rows()
+        rows = self._read_rows()
+        object.__setattr__(self, "rows", rows)
         times, delays = rows.T
         never = ~(np.isfinite(times) & (times >= 0))
         if never.any():
@@ -69,12 +72,7 @@ class FlowSamples:
             time, delay = ordered[1:][twice][0]
             raise ValueError(f"the packet sent at {time:.0f} ps that took {delay:.0f} ps is there twice")
 
-    def rows(self) -> NDArray[np.float64]:
-        """The samples as an array of shape (packets, 2): when each was sent, and its delay.
-
-        Raises:
-            ValueError: one is not a pair of numbers.
-        """
+    def _read_rows(self) -> NDArray[np.float64]:
         if set(map(len, self.samples)) - {2}:
             raise ValueError("samples are pairs of the time of sending and the delay")
         for kind in set(map(type, chain.from_iterable(self.samples))):
@@ -253,7 +251,7 @@ def _merge_flows(streams: Sequence[FlowSamples]) -> tuple[NDArray[np.float64], N
 def _weight_rows(stream: FlowSamples) -> NDArray[np.float64]:
     """Rows of when a packet was sent, its delay (lost: ``inf``) and how many it stands for."""
     rows = np.ones((len(stream.samples), 3))
-    rows[:, :2] = stream.rows()
+    rows[:, :2] = stream.rows
     lost = rows[:, 1] == LOST
     if stream.lost and not lost.any():
         # Nobody looked at one that was lost: all of them are known by their number only.
