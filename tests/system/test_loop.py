@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
+
 from .campus import IMPOSSIBLE, POLICY, ROOT, Campus, edited, with_checks
 
 Json = dict[str, Any]
@@ -47,7 +49,7 @@ def kept(campus: Campus) -> Json:
         env=campus.environment,
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=PATIENCE,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
@@ -288,12 +290,15 @@ def test_what_cannot_be_met_changes_nothing_where_there_is_nothing_to_change(
     assert campus.all_running() == holding
 
 
-def test_what_cannot_be_met_leaves_delivered_boxes_byte_for_byte(campus: Campus, kept: Json) -> None:
+def test_what_cannot_be_met_leaves_delivered_boxes_byte_for_byte(
+    campus: Campus, kept: Json, tmp_path: Path
+) -> None:
     del kept
+    policy = with_checks(IMPOSSIBLE, tmp_path / "impossible.yaml", CONFERENCE)
     campus.reset()
     before = campus.all_running()
     startups = {name: campus.startup(name) for name in campus.names}
-    ended = campus.command("run", IMPOSSIBLE, "--json")
+    ended = campus.command("run", policy, "--json")
     assert ended.code == 1, ended.stderr
     document = json.loads(ended.stdout)
     assert (document["status"], document["after"], document["errors"]) == ("rolled_back", "broken", [])
