@@ -66,10 +66,14 @@ def test_form_and_text_stay_in_step(tab: Callable[..., Tab], ann: str) -> None:
     one.require_sound()
     rest = _card(page, "default")
     expect(rest).to_contain_text("af11")  # seen, and left alone
+    save = page.get_by_role("button", name="Save", exact=True)
+    expect(save).not_to_be_in_viewport()
     share = _card(page, "voice").get_by_label("% of the link")
     share.fill("33")
     share.blur()
     _settled(page)
+    page.evaluate("scrollTo(0, 0)")
+    expect(save).to_be_in_viewport()  # now that there is something to save
     assert _text(page) == KEPT_AS_IT_IS.replace("percent: 30", "percent: 33")
     down = page.get_by_role("button", name="Move down voice")
     down.press("Enter")
