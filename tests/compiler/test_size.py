@@ -37,7 +37,7 @@ def network() -> Network:
 
 
 def _device_of(name: str) -> Device:
-    port = {"catalyst_9000": "GigabitEthernet1/0/1"}[name]
+    port = {"catalyst_9000": "GigabitEthernet1/0/1", "linux_tc": "eth1"}[name]
     interface = Interface(name=port, rate=10**9, role=DeviceRole.EDGE)
     image = platform(name).family.images[0]
     return Device(

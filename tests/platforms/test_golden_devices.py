@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qoslab.boxes import make_box
+from qoslab.boxes import installed, make_box
 from qoslab.clock import Clock
 from qoslab.spec import BoxSpec
 from qoslab.storage import Storage
@@ -14,7 +14,12 @@ from tests.answers import refusals
 from tests.compiler.goldens import GOLDEN, booted_with, every_platform
 
 DEVICES = {device.name: device for device in every_platform().devices}
-CONFIGURATIONS = sorted(path for path in GOLDEN.glob("*/*.cfg") if path.stem in DEVICES)
+EMULATED = {name for name, device in DEVICES.items() if device.platform in installed()}
+CONFIGURATIONS = sorted(path for path in GOLDEN.glob("*/*.cfg") if path.stem in EMULATED)
+
+
+def test_all_devices_are_emulated_but_those_with_a_kernel_of_their_own() -> None:
+    assert {device.platform for device in DEVICES.values() if device.name not in EMULATED} == {"linux_tc"}
 
 
 @pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: f"{path.parent.name}-{path.stem}")

@@ -121,6 +121,7 @@ tacacs server host 192.0.2.3 key PLANTED"""
 LINES = dict.fromkeys(("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_9000"), IOS) | {
     "force10_e300": FTOS,
     "nortel_5510": NORTEL,
+    "linux_tc": "",  # commands of tc and nft alone: none of them has a secret
 }
 CASES = [(name, line) for name, text in LINES.items() for line in text.splitlines()]
 PREFIXES = (
@@ -180,7 +181,7 @@ def test_certificates_and_keys_go_whole() -> None:
     assert "PLANTED" not in forms.mask_secrets(key)
 
 
-@pytest.mark.parametrize("name", installed())
+@pytest.mark.parametrize("name", [name for name, text in LINES.items() if text])
 def test_a_secret_of_a_configuration_goes_wherever_it_stands(name: str) -> None:
     forms = platform(name).secrets
     held = forms.secrets("snmp-server community PLANTED01 ro\nsnmp-server community ab ro\nhostname r1\n")

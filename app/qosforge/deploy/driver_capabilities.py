@@ -35,6 +35,10 @@ DRIVERS = {
     # this driver.
     "ios_legacy": DriverCapabilities(True, False, longest_timer=999 * 60, goes_back="reload in", dialect="ios"),
     "force10": DriverCapabilities(revert_timer=False, native_rollback=False, dialect="force10"),
+    # As long as `sleep` takes; a day is more than any run waits.
+    "linux_tc": DriverCapabilities(
+        True, True, longest_timer=24 * 3600, goes_back="a process on the router enters what it held before"
+    ),
     # A 5510 saves a while after every change unless told not to (Avaya's ACLI defaults: autosave is on).
     "ers": DriverCapabilities(revert_timer=False, native_rollback=False, autosave_off="no autosave enable"),
 }

@@ -1,0 +1,175 @@
+"""The configuration objects of a Linux router's plan: a tree of queues for each interface, and the rules of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from qosforge.plan.model import Egress, Plan, Queue, Rule, Term
+from qosforge.plan.request import DeviceRequest
+from qosforge.platforms.base import Block, LoweredDevice
+from qosforge.platforms.blocks import BlockWriter
+from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
+from qosforge.platforms.linux_tc.numbering import WHOLE, minor
+from qosforge.platforms.linux_tc.trees import burst
+
+R2Q = 10
+"""By which the kernel divides the rate of a class without a quantum, where nothing is said (sch_htb.c)."""
+
+
+@dataclass(frozen=True)
+class HtbClass:
+    """A class of a tree as tc takes it: rates in its words, buckets and quantum in bytes."""
+
+    number: str
+    prio: int
+    rate: str
+    ceil: str
+    burst: int
+    cburst: int
+    quantum: int
+    kind: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain of rules: the rules without their place, which is theirs in the chain."""
+
+    name: str
+    rules: list[str] = field(default_factory=list)
+
+
+def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
+    """The trees, and the table of nft."""
+    result = BlockWriter("linux_tc", lowered, request)
+    for interface in plan.interfaces:
+        if interface.egress.scheduler is not None:
+            result.add("tree", interface.name, **_tree(interface.name, interface.egress))
+    chains = tuple(_chains(plan))
+    if chains:
+        sides = {"input": "prerouting", "output": "postrouting"}
+        result.add("rules", "inet qosforge", chains=chains, sides=sides, jumps=_jumps(plan))
+    return tuple(result.blocks)
+
+
+def rate_words(rate: int) -> str:
+    """A rate as tc shows it, in the greatest unit that it is a multiple of."""
+    for unit, size in (("gbit", 1_000_000_000), ("mbit", 1_000_000), ("kbit", 1_000)):
+        if rate % size == 0:
+            return f"{rate // size}{unit}"
+    return f"{rate}bit"
+
+
+def _tree(dev: str, egress: Egress) -> dict[str, Any]:
+    assert egress.scheduler is not None
+    assert egress.shape_rate is not None
+    rate, queues = egress.shape_rate, egress.scheduler.queues
+    return {
+        "dev": dev,
+        "default": minor(egress.default_queue or 0),
+        "whole": WHOLE,
+        "rate": rate_words(rate),
+        "burst": burst(rate),
+        "r2q": max(R2Q, -(-rate // (8 * CAPABILITIES.quantum.maximum))),
+        "classes": [_class(queue, rate, _quanta(queues)[queue.number]) for queue in queues],
+    }
+
+
+def _class(queue: Queue, link: int, quantum: int) -> HtbClass:
+    assert queue.share is not None
+    rate = queue.share.value * 1000
+    ceiling = queue.shape_rate or link
+    held = (queue.shape_burst_bits or 0) // 8
+    return HtbClass(
+        number=minor(queue.number),
+        prio=0 if queue.priority else 1,
+        rate=rate_words(rate),
+        ceil=rate_words(ceiling),
+        burst=held if queue.priority else burst(rate),
+        cburst=held or burst(ceiling),
+        quantum=quantum,
+        kind="pfifo" if queue.limit_bytes is None else "bfifo",
+        limit=queue.limit_bytes or queue.limit_packets or CAPABILITIES.queue_limit.default,
+    )
+
+
+def _quanta(queues: tuple[Queue, ...]) -> dict[int, int]:
+    """Bytes that classes send in turn of what others leave, in the ratio of their rates as far as bounds allow."""
+    bounds = CAPABILITIES.quantum
+    rates = {queue.number: queue.share.value if queue.share else 1 for queue in queues}
+    least = min(rates.values())
+    return {
+        number: min(max(bounds.minimum * rate // least, bounds.minimum), bounds.maximum)
+        for number, rate in rates.items()
+    }
+
+
+def _jumps(plan: Plan) -> dict[str, list[str]]:
+    """The interfaces with rules, by side."""
+    return {
+        "input": [i.name for i in plan.interfaces if i.ingress.rules],
+        "output": [i.name for i in plan.interfaces if i.egress.rules],
+    }
+
+
+def _chains(plan: Plan) -> Iterator[Chain]:
+    """The chains of each side of an interface, those of its classes first."""
+    for interface in plan.interfaces:
+        for side, rules in (("in", interface.ingress.rules), ("out", interface.egress.rules)):
+            if not rules:
+                continue
+            yield from (Chain(f"{side}/{interface.name}/{r.name}", list(_actions(r))) for r in rules)
+            matches = [
+                f"{match}goto {side}/{interface.name}/{r.name}"
+                for r in rules
+                for t in r.any_of
+                for match in _matches(t)
+            ]
+            yield Chain(f"{side}/{interface.name}", matches)
+
+
+def _actions(rule: Rule) -> Iterator[str]:
+    yield "counter"
+    if rule.police is not None:
+        yield f"limit rate over {rule.police.rate // 8} bytes/second burst {rule.police.burst} bytes drop"
+    if rule.set_dscp is not None:
+        yield from (f"{family} dscp set {rule.set_dscp}" for family in ("ip", "ip6"))
+    if rule.queue is not None:
+        yield f"meta priority set 1:{minor(rule.queue)}"
+
+
+def _matches(term: Term) -> Iterator[str]:
+    """The conditions of a term, for each version of IP that it is about where they name one."""
+    prefix = term.source or term.destination
+    families: tuple[str, ...] = ("ip6" if ":" in prefix else "ip",) if prefix else ("ip", "ip6")
+    for family in families if prefix or term.dscp else families[:1]:
+        yield "".join(f"{word} " for word in _conditions(term, family))
+
+
+def _conditions(term: Term, family: str) -> Iterator[str]:
+    if term.input_interface:
+        yield f'iifname "{term.input_interface}"'
+    if term.source:
+        yield f"{family} saddr {_address(term.source)}"
+    if term.destination:
+        yield f"{family} daddr {_address(term.destination)}"
+    if term.dscp:
+        yield f"{family} dscp {term.dscp[0]}"
+    ports = (("sport", term.source_ports), ("dport", term.destination_ports))
+    if term.protocol is not None and not any(held for _, held in ports):
+        yield f"meta l4proto {term.protocol}"
+    for side, held in ports:
+        if held:
+            first, last = held[0].first, held[0].last
+            transport = _TRANSPORTS.get(term.protocol or 0, "th")
+            yield f"{transport} {side} {first if first == last else f'{first}-{last}'}"
+
+
+def _address(prefix: str) -> str:
+    """A prefix as nft shows it: that of one address without its length."""
+    return prefix.removesuffix("/128" if ":" in prefix else "/32")
+
+
+_TRANSPORTS = {6: "tcp", 17: "udp"}

@@ -1,0 +1,131 @@
+"""The lines of a Linux router: commands of tc and nft as they are entered and as its driver shows what it holds.
+
+The queues of an interface are one tree, and what tells packets apart is one table of nft: each is entered anew as
+a whole where anything of it changes, the table in one transaction. Rules have their place in their chain as a
+comment, so that one in between changes those behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from qosforge.commands import ArgumentType, Change, CommandTable, Line
+
+TABLE_NAME = "inet qosforge"
+INPUT, OUTPUT = "input", "output"
+
+_UNITS = {"bit": 1, "kbit": 1_000, "mbit": 1_000_000, "gbit": 1_000_000_000, "tbit": 1_000_000_000_000}
+_SIZES = {"b": 1, "kb": 1024, "mb": 1024 * 1024}
+
+
+def _scaled(units: dict[str, int]) -> ArgumentType:
+    def parse(word: str) -> int:
+        digits = word.rstrip("abcdefghijklmnopqrstuvwxyz")
+        return int(digits) * units[word[len(digits) :]]
+
+    return ArgumentType(rf"\d+(?:{'|'.join(units)})", parse)
+
+
+def _ports(word: str) -> str:
+    first, _, last = word.partition("-")
+    if not 0 <= int(first) <= int(last or first) <= 65535:
+        raise ValueError(f"no ports: {word}")
+    return word
+
+
+def _unquoted(word: str) -> str:
+    return word.strip('"')
+
+
+_ARGUMENTS = {
+    "HANDLE": ArgumentType(r"[0-9a-f]+:", str),
+    "CLASSID": ArgumentType(r"[0-9a-f]+:[0-9a-f]+", str),
+    "HEX": ArgumentType(r"0x[0-9a-f]+", lambda word: int(word, 16)),
+    "RATE": _scaled(_UNITS),
+    "SIZE": _scaled(_SIZES),
+    "NAME": ArgumentType(r'"[^"\s]+"', _unquoted),
+    "PLACE": ArgumentType(r'"\d+"', lambda word: int(_unquoted(word))),
+    "PORTS": ArgumentType(r"\d+(?:-\d+)?", _ports),
+}
+
+
+def _tree(**more: Any) -> Change:
+    return Change(group="tree {dev}", reset="tc qdisc del dev {dev} root", **more)
+
+
+def _rules(**more: Any) -> Change:
+    return Change(group="rules", reset=f"nft delete table {TABLE_NAME}", **more)
+
+
+_BUCKETS = "rate RATE:rate ceil RATE:ceil burst SIZE:burst cburst SIZE:cburst"
+
+
+def _end(side: str, field: str) -> str:
+    return f"[{{ip s_addr WORD:{field}|ip6 s_addr WORD:{field}}}]".replace("s_addr", f"{side}addr")
+
+
+_MATCH = (
+    "[iifname NAME:from] "
+    f"{_end('s', 'source')} {_end('d', 'destination')} "
+    "[{ip dscp <0-63>:dscp|ip6 dscp <0-63>:dscp}] [meta l4proto <0-255>:protocol] "
+    "[{tcp|udp}:source_transport sport PORTS:source_ports] [{tcp|udp}:transport dport PORTS:destination_ports]"
+)
+
+
+def _rule(line: str, pattern: str, *refers: str) -> Line:
+    change = _rules(refers=("chain {chain}", *refers))
+    return Line(line, f"nft add rule {TABLE_NAME} WORD:chain {pattern} comment PLACE:place", change=change)
+
+
+TABLE = CommandTable(
+    Line("link", "ip link set dev WORD:dev {up|down}"),
+    Line(
+        "tree",
+        "tc qdisc replace dev WORD:dev root handle HANDLE:handle htb default HEX:default r2q <1-4294967295>",
+        change=_tree(),
+        also=("tc qdisc replace dev WORD:dev root REST",),
+    ),
+    Line(
+        "whole",
+        f"tc class add dev WORD:dev parent HANDLE:handle classid CLASSID:id htb {_BUCKETS}",
+        change=_tree(defines="class {dev} {id}"),
+    ),
+    Line(
+        "class",
+        f"tc class add dev WORD:dev parent CLASSID:parent classid CLASSID:id htb prio <0-7>:prio {_BUCKETS} "
+        "quantum <1-4294967295>:quantum",
+        change=_tree(defines="class {dev} {id}", refers=("class {dev} {parent}",)),
+    ),
+    Line(
+        "queue",
+        "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle {pfifo|bfifo}:kind "
+        "limit <1-4294967295>:limit",
+        change=_tree(refers=("class {dev} {parent}",)),
+    ),
+    Line(
+        "other",
+        change=_tree(),
+        also=(
+            "tc class add dev WORD:dev REST",
+            "tc qdisc add dev WORD:dev parent REST",
+            "tc filter add dev WORD:dev REST",
+        ),
+    ),
+    Line("table", f"nft add table {TABLE_NAME}", change=_rules()),
+    Line(
+        "hook",
+        f"nft add chain {TABLE_NAME} {{{INPUT}|{OUTPUT}}}:side REST:hook",
+        change=_rules(defines="chain {side}"),
+    ),
+    Line("chain", f"nft add chain {TABLE_NAME} WORD:chain", change=_rules(defines="chain {chain}")),
+    _rule("side", "{iifname|oifname} NAME:dev jump WORD:target", "chain {target}"),
+    _rule("match", f"{_MATCH} goto WORD:target", "chain {target}"),
+    _rule("counter", "counter"),
+    _rule("police", "limit rate over <1-4294967295>:rate bytes/second burst <1-4294967295>:burst bytes drop"),
+    _rule("mark", "{ip|ip6}:family dscp set <0-63>:dscp"),
+    _rule("choose", "meta priority set CLASSID:id"),
+    Line("rule", change=_rules(), also=(f"nft add rule {TABLE_NAME} REST",)),
+    shared={"": r"(?:tc|nft) .*"},
+    arguments=_ARGUMENTS,
+)
+"""The lines, in the order in which they are entered."""

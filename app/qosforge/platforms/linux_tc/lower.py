@@ -1,0 +1,148 @@
+"""Lower a device request onto a Linux router: classes told by nft, queues in trees of HTB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
+from qosforge.plan.model import DROP, Egress, Ingress, InterfacePlan, Plan, Policer, Rule, Scheduler, Term
+from qosforge.plan.places import class_place
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import requested_shares
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.base import ClassFidelity, Direction, LoweredDevice
+from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
+from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms_at_output
+from qosforge.platforms.linux_tc.trees import Tree, lower_tree
+from qosforge.platforms.recognition import dscp_of, ports_only
+from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
+from qosforge.units import format_rate
+
+
+def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
+    """The plan of a Linux router for a request."""
+    findings: list[Finding] = []
+    for c in request.classes:
+        findings.extend(check_match(request, c))
+        findings.extend(ports_only(request, c))
+        findings.extend(_check_mark(request, c))
+        findings.extend(_check_policer(request, c))
+    nearness: list[ClassFidelity] = []
+    interfaces = [_interface(request, each, findings, nearness) for each in request.interfaces]
+    return LoweredDevice(
+        plan=Plan(
+            device=request.device,
+            platform=request.platform,
+            interfaces=tuple(interfaces),
+            foreign_lists=running.foreign_lists if running else (),
+        ),
+        findings=tuple(dict.fromkeys(findings)),
+        fidelity=tuple(nearness),
+        classes={c.name: c.name for c in request.classes},
+    )
+
+
+def _interface(
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    findings: list[Finding],
+    nearness: list[ClassFidelity],
+) -> InterfacePlan:
+    egress = Egress()
+    if interface_request.schedule:
+        tree = lower_tree(request, interface_request, findings)
+        egress = _egress(request, interface_request, tree.scheduler, tree.rate)
+        shares = _shares(request, interface_request, tree)
+        nearness.extend(fidelity(shares))
+        findings.extend(share_findings(request, shares))
+        if tree.rate != interface_request.rate:
+            place = Place(device=request.device, interface=interface_request.name, direction="output")
+            findings.append(
+                note(
+                    "port-shaped",
+                    place,
+                    requested=format_rate(interface_request.usable),
+                    applied=f"htb rate {format_rate(tree.rate)}",
+                )
+            )
+    ingress = Ingress(rules=_marking(request)) if interface_request.recognise else Ingress()
+    return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
+
+
+def _shares(request: DeviceRequest, interface_request: InterfaceRequest, tree: Tree) -> tuple[ClassShare, ...]:
+    """What classes ask for of the interface and what they get when all have traffic."""
+    requested = requested_shares(request.classes, tree.rate)
+    applied = expected_shares(tree.scheduler, tree.rate, priority_load=0.0)
+    return tuple(
+        ClassShare(c, interface_request.name, requested[c.name], part)
+        for c, part in zip(request.classes, applied, strict=True)
+    )
+
+
+def _egress(request: DeviceRequest, interface_request: InterfaceRequest, scheduler: Scheduler, rate: int) -> Egress:
+    rules = []
+    for number, c in enumerate(request.classes):
+        police = policer(c, "output")
+        if c.is_default:
+            terms: tuple[Term, ...] = (Term(),) if police else ()
+        else:
+            terms = terms_at_output(request, c, by_mark=interface_request.by_mark)
+        if terms:
+            rules.append(Rule(name=c.name, any_of=terms, police=police, queue=number))
+    return Egress(
+        rules=tuple(rules),
+        default_queue=len(request.classes) - 1,
+        scheduler=scheduler,
+        shape_rate=rate,
+    )
+
+
+def _marking(request: DeviceRequest) -> tuple[Rule, ...]:
+    """What an input does with the classes: those to which nothing is done still take their packets from others."""
+    rules = [
+        Rule(
+            name=c.name,
+            any_of=(Term(),) if c.is_default else class_terms(request, c),
+            set_dscp=dscp_of(c),
+            police=policer(c, "input"),
+        )
+        for c in request.classes
+    ]
+    rules = [rule for rule in rules if rule.any_of]
+    while rules and not (rules[-1].writes or rules[-1].police):
+        rules.pop()
+    return tuple(rules)
+
+
+def policer(class_request: ClassRequest, side: Direction) -> Policer | None:
+    """The policer of a class on one side; None where none is asked for, or none that nft has."""
+    requested = class_request.treatment.police
+    if requested is None or requested.direction != side or requested.exceed != "drop":
+        return None
+    rates, bursts = CAPABILITIES.police_rate, CAPABILITIES.police_burst
+    return Policer(
+        rate=max(requested.committed_rate // rates.step * rates.step, rates.minimum),
+        burst=min(max(requested.burst_bytes, bursts.minimum), bursts.maximum),
+        exceed=DROP,
+    )
+
+
+def _check_policer(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
+    requested = class_request.treatment.police
+    if requested is not None and requested.exceed == "transmit":
+        yield note(
+            "police-unsupported",
+            class_place(request, class_request, direction=requested.direction),
+            variant="exceed-sent",
+            preferred=requested.prefer,
+        )
+
+
+def _check_mark(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
+    """``cos-not-written``: a mark in the tag of a frame, which a router takes off."""
+    mark = class_request.mark
+    if mark is not None and mark.cos is not None and any(i.recognise for i in request.interfaces):
+        place = class_place(request, class_request, direction="output")
+        yield note("cos-not-written", place, variant="routed", classes=class_request.name)

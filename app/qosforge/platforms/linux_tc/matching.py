@@ -1,0 +1,62 @@
+"""Classes as conditions of nft rules: what a packet is asked, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qosforge.findings import Finding
+from qosforge.inventory.models import DeviceRole
+from qosforge.note import note
+from qosforge.plan.model import Term
+from qosforge.plan.places import class_place
+from qosforge.plan.request import ClassRequest, DeviceRequest
+from qosforge.plan.request import TermRequest as Alternative
+from qosforge.platforms.recognition import points_of, single_terms, without_covered
+
+_TCP, _UDP = 6, 17
+
+
+def class_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
+    """What a class matches as terms of one prefix, range of ports and DSCP each; what has a CoS is left out."""
+    terms = (term for one in class_request.terms if not one.cos for term in _single(request, one))
+    return without_covered(terms)
+
+
+def terms_at_output(request: DeviceRequest, class_request: ClassRequest, *, by_mark: bool) -> tuple[Term, ...]:
+    """What tells a class at an output: its mark, where inputs or devices before have set it, else what it matches.
+
+    Marks are written before outputs look at packets: a class that an input of the device marks is told by what it
+    had before, unless that is a mark too, and by its own.
+    """
+    mark = class_request.recognised_by
+    if mark is None:
+        return class_terms(request, class_request)
+    marked = tuple(_single(request, mark))
+    inside = request.role is not DeviceRole.EDGE and not any(i.recognise for i in request.interfaces)
+    if by_mark or inside:
+        return marked
+    unmarked = (term for term in class_terms(request, class_request) if not term.dscp)
+    return without_covered((*unmarked, *marked))
+
+
+def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
+    """What a router cannot look at: the tag of a frame is gone where its packet is forwarded."""
+    if any(term.cos for term in class_request.terms):
+        yield note("match-unsupported", class_place(request, class_request), variant="layer3-cos")
+
+
+def _single(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
+    points = points_of(term)
+    marks = [{"dscp": (point,)} for point in sorted(points)] if points is not None else [{}]
+    for interface in term.input_interface or (None,):
+        for one in single_terms(request, term, marks):
+            for protocol in _with_ports(one):
+                update = {"protocol": protocol, "input_interface": interface}
+                yield one.model_copy(update=update)
+
+
+def _with_ports(term: Term) -> tuple[int | None, ...]:
+    """The protocols of a term: nft compares ports of one protocol."""
+    if term.protocol is None and (term.source_ports or term.destination_ports):
+        return (_TCP, _UDP)
+    return (term.protocol,)

@@ -1,0 +1,138 @@
+"""Read the lines of a Linux router into a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from qosforge.commands.reading import Entry, Reading
+from qosforge.plan.model import (
+    DROP,
+    Discipline,
+    Egress,
+    Ingress,
+    InterfacePlan,
+    Plan,
+    Policer,
+    PortRange,
+    Queue,
+    Rule,
+    Scheduler,
+    Share,
+    ShareUnit,
+    Term,
+)
+from qosforge.platforms.linux_tc.lines import TABLE
+from qosforge.platforms.linux_tc.numbering import queue_of
+
+_TRANSPORTS = {"tcp": 6, "udp": 17}
+
+
+def parse(text: str, device: str, image: str = "") -> Plan:
+    """The plan that the lines of a router amount to; what is not understood is kept in ``unknown``."""
+    del image
+    reading = TABLE.read(text)
+    rules = _rules(reading)
+    names = dict.fromkeys(entry["dev"] for entry in reading.all("link"))
+    names |= dict.fromkeys(entry["dev"] for entry in reading.all("tree"))
+    jumped = {entry["target"]: entry["dev"] for entry in reading.all("side")}
+    interfaces = tuple(
+        InterfacePlan(
+            name=name,
+            ingress=Ingress(rules=rules.get(f"in/{name}", ()) if jumped.get(f"in/{name}") == name else ()),
+            egress=_egress(
+                reading, name, rules.get(f"out/{name}", ()) if jumped.get(f"out/{name}") == name else ()
+            ),
+        )
+        for name in names
+    )
+    return Plan(device=device, platform="linux_tc", interfaces=interfaces, unknown=reading.unknown)
+
+
+def _rules(reading: Reading) -> dict[str, tuple[Rule, ...]]:
+    """The rules of each chain that refers to chains of classes, in their order."""
+    actions: dict[str, dict[str, Any]] = {}
+    for entry in reading.all("counter", "police", "mark", "choose"):
+        held = actions.setdefault(entry["chain"], {})
+        match entry.id:
+            case "police":
+                held["police"] = Policer(rate=8 * entry["rate"], burst=entry["burst"], exceed=DROP)
+            case "mark":
+                held["set_dscp"] = entry["dscp"]
+            case "choose":
+                held["queue"] = queue_of(entry["id"])
+    terms: dict[str, dict[str, dict[Term, None]]] = {}
+    for entry in reading.all("match"):
+        told = terms.setdefault(entry["chain"], {}).setdefault(entry["target"], {})
+        told[_term(entry)] = None
+    return {
+        chain: tuple(
+            Rule(name=target.removeprefix(f"{chain}/"), any_of=tuple(told), **actions.get(target, {}))
+            for target, told in targets.items()
+        )
+        for chain, targets in terms.items()
+    }
+
+
+def _term(entry: Entry) -> Term:
+    transport = entry.get("transport") or entry.get("source_transport")
+    return Term(
+        dscp=(entry["dscp"],) if "dscp" in entry else (),
+        protocol=_TRANSPORTS[transport] if transport else entry.get("protocol"),
+        source=_prefix(entry.get("source")),
+        destination=_prefix(entry.get("destination")),
+        source_ports=tuple(_ports(entry.get("source_ports"))),
+        destination_ports=tuple(_ports(entry.get("destination_ports"))),
+        input_interface=entry.get("from"),
+    )
+
+
+def _prefix(word: str | None) -> str | None:
+    """A prefix with its length, which nft leaves out of one address."""
+    if word is None or "/" in word:
+        return word
+    return f"{word}/128" if ":" in word else f"{word}/32"
+
+
+def _ports(word: str | None) -> Iterator[PortRange]:
+    if word:
+        first, _, last = word.partition("-")
+        yield PortRange(first=int(first), last=int(last or first))
+
+
+def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
+    tree = next((entry for entry in reading.all("tree") if entry["dev"] == dev), None)
+    whole = next((entry for entry in reading.all("whole") if entry["dev"] == dev), None)
+    if tree is None or whole is None:
+        return Egress()
+    names = {rule.queue: rule.name for rule in rules}
+    leaves = {entry["parent"]: entry for entry in reading.all("queue") if entry["dev"] == dev}
+    queues = []
+    for entry in reading.all("class"):
+        number = queue_of(entry["id"]) if entry["dev"] == dev else None
+        if number is not None:
+            queues.append(_queue(entry, number, leaves.get(entry["id"]), names, whole["rate"]))
+    default = queue_of(f"1:{tree['default']:x}")
+    return Egress(
+        rules=rules,
+        default_queue=default,
+        scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(sorted(queues, key=lambda q: q.number))),
+        shape_rate=whole["rate"],
+    )
+
+
+def _queue(entry: Entry, number: int, leaf: Entry | None, names: dict[int | None, str], link: int) -> Queue:
+    first = entry["prio"] == 0
+    shaped = entry["ceil"] < link or first
+    limit = {} if leaf is None else {"limit_packets" if leaf["kind"] == "pfifo" else "limit_bytes": leaf["limit"]}
+    return Queue(
+        number=number,
+        name=names.get(number, "default"),
+        priority=first,
+        capped=first,
+        share=Share(unit=ShareUnit.KBPS, value=entry["rate"] // 1000),
+        shape_rate=entry["ceil"] if shaped else None,
+        shape_burst_bits=8 * entry["cburst"] if shaped else None,
+        shape_excess_bits=0 if shaped else None,
+        **limit,
+    )

@@ -1,0 +1,140 @@
+"""The queues of an interface: a tree of HTB with a FIFO for each class.
+
+HTB serves classes within their rates first, in the order of their ``prio``, and what these leave goes to the same
+order of classes (tc-htb(8), "SHARING ALGORITHM"). A priority class that could borrow would so take all of it: ours
+never sends more than its rate, and the others share in the ratio of their quanta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
+from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
+from qosforge.plan.places import class_place
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.plan.requested import guaranteed_share, requested_shares
+from qosforge.plan.shares import PRIORITY_BURST_SECONDS
+from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
+from qosforge.units import format_rate
+
+BURST_SECONDS = 0.001
+"""What a class sends at once: timers of the kernel are finer, and more would make others wait."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The queues of an interface that sends ``rate`` bits per second."""
+
+    rate: int
+    scheduler: Scheduler
+
+
+def burst(rate: int) -> int:
+    """Bytes of the bucket of a rate (b/s) where nothing is said of it."""
+    return held_burst(rate * BURST_SECONDS / 8, rate)
+
+
+def port_rate(interface_request: InterfaceRequest) -> int:
+    """What an interface sends at most (b/s): queues fill in the kernel only where it holds packets back itself."""
+    return held_rate(min(interface_request.shape or interface_request.usable, interface_request.usable))
+
+
+def lower_tree(request: DeviceRequest, interface_request: InterfaceRequest, findings: list[Finding]) -> Tree:
+    """The tree of an interface, a queue for each class in their order."""
+    rate = port_rate(interface_request)
+    shares = zip(request.classes, _class_rates(request, rate), strict=True)
+    queues = []
+    for number, (c, share) in enumerate(shares):
+        place = class_place(request, c, interface=interface_request.name, direction="output")
+        queue = Queue(
+            number=number, name=c.name, share=Share(unit=ShareUnit.KBPS, value=share // 1000), **_limit(c)
+        )
+        queue = queue.model_copy(update=_served(request, c, rate, share, findings))
+        findings.extend(_early_drops(place, c))
+        queues.append(queue)
+    return Tree(rate, Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)))
+
+
+def _class_rates(request: DeviceRequest, rate: int) -> list[int]:
+    """The rates of the classes: their shares, every one above nothing, together no more than the whole."""
+    shares = requested_shares(request.classes, rate)
+    rates = [held_rate(round(shares[c.name] * rate, 3)) for c in request.classes]
+    largest = max(range(len(rates)), key=rates.__getitem__)
+    rates[largest] = (
+        max(held_rate(rate - sum(rates) + rates[largest]), CAPABILITIES.rate.minimum)
+        if (sum(rates) > rate)
+        else rates[largest]
+    )
+    return rates
+
+
+def _served(
+    request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
+) -> dict[str, Any]:
+    """The fields of a queue that say whether it is served first, and what it sends at most."""
+    treatment = class_request.treatment
+    if treatment.priority is not None:
+        findings.append(
+            note(
+                "bounded-by-shape",
+                class_place(request, class_request, direction="output"),
+                requested=f"at most {format_rate(rate)} while others wait",
+                applied=f"at most {format_rate(rate)} at any time",
+            )
+        )
+        bucket = held_burst(treatment.priority.burst or rate * PRIORITY_BURST_SECONDS / 8, rate)
+        return {"priority": True, "capped": True, **_shaped(rate, bucket)}
+    if treatment.bounded or treatment.shape is not None:
+        ceiling = _ceiling(request, class_request, link, findings)
+        if ceiling >= link:
+            return {}
+        held = min(rate, ceiling)
+        share = Share(unit=ShareUnit.KBPS, value=held // 1000)
+        return {"share": share, **_shaped(ceiling, burst(ceiling))}
+    return {}
+
+
+def _shaped(rate: int, bucket: int) -> dict[str, int]:
+    return {"shape_rate": rate, "shape_burst_bits": 8 * bucket, "shape_excess_bits": 0}
+
+
+def _ceiling(request: DeviceRequest, class_request: ClassRequest, link: int, findings: list[Finding]) -> int:
+    treatment = class_request.treatment
+    asked = [] if treatment.shape is None else [treatment.shape.rate_of(link)]
+    if treatment.bounded:
+        asked.append(int(round(guaranteed_share(request.classes, class_request, link) * link, 3)))
+    ceiling = held_rate(min(link, *asked))
+    if ceiling != min(link, *asked):
+        findings.append(
+            note(
+                "shape-approximate",
+                class_place(request, class_request, direction="output"),
+                requested=format_rate(min(asked)),
+                applied=format_rate(ceiling),
+                variant="multiples",
+                image=request.image,
+                step=CAPABILITIES.rate.step,
+            )
+        )
+    return ceiling
+
+
+def _limit(class_request: ClassRequest) -> dict[str, int]:
+    requested = class_request.treatment.queue_limit
+    if requested is not None and requested.bytes is not None:
+        return {"limit_bytes": max(requested.bytes, CAPABILITIES.queue_bytes.minimum)}
+    bounds = CAPABILITIES.queue_limit
+    asked = bounds.default if requested is None or requested.packets is None else requested.packets
+    return {"limit_packets": min(max(asked, bounds.minimum), bounds.maximum)}
+
+
+def _early_drops(place: Place, class_request: ClassRequest) -> Iterator[Finding]:
+    wred = class_request.treatment.wred
+    if wred is not None:
+        words = {"requested": "WRED", "applied": "tail drop"}
+        yield note("wred-unsupported", place, variant="no-detection", preferred=wred.prefer, **words)

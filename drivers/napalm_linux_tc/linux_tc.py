@@ -1,0 +1,317 @@
+"""Linux routers over SSH: queues by ``tc``, rules by ``nft``, a timer on the router that takes a change back."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import paramiko
+from cli_candidate.bounded import BoundedDriver
+from cli_candidate.connection import GuardedConnection, guarded
+from cli_candidate.errors import CommitPendingError, CommitProgress, LineRefusedError
+from cli_candidate.pending import PendingCommit
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    ConnectAuthError,
+    ConnectionClosedException,
+    ConnectionException,
+    MergeConfigException,
+)
+from napalm.base.netmiko_helpers import netmiko_args
+from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException, NetmikoTimeoutException
+from netmiko.linux import LinuxSSH
+
+from napalm_linux_tc import undo
+from napalm_linux_tc.shown import TABLE, shown_lines, trees
+
+_PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
+_KNOWN = ("tc ", "nft ")
+
+
+class LinuxTcDriver(BoundedDriver):
+    """Enters commands of ``tc`` and ``nft`` on a Linux router, as root or by ``sudo -n``.
+
+    A candidate is such commands, one a line. Those of ``nft`` are one transaction, which the kernel takes whole or
+    not at all, and are checked before anything is entered. Those of ``tc`` are one batch of one process: until its
+    last line, packets of the interface wait in the queues that are there already, or pass.
+
+    ``commit_config(revert_in=seconds)`` leaves a process on the router that brings back what was unless
+    ``confirm_commit()`` or ``rollback()`` comes before. What is confirmed is kept in ``/etc/qosforge/qos.conf``,
+    and entered at a restart by a unit of systemd, where the router has that. Without ``revert_in`` a commit is kept
+    at once.
+    """
+
+    def __init__(
+        self,
+        hostname: str,
+        username: str,
+        password: str,
+        timeout: int = 60,
+        optional_args: dict[str, Any] | None = None,
+    ) -> None:
+        """Keep the parameters; nothing is contacted before :meth:`open`. ``optional_args`` are Netmiko's."""
+        arguments = self._take_own(optional_args or {})
+        self.hostname = hostname
+        self.username = username
+        self.password = password
+        self.timeout = timeout
+        self.platform = "linux_tc"
+        self.profile = [self.platform]
+        self._netmiko_arguments: dict[str, Any] = netmiko_args(arguments)
+        self._candidate: tuple[str, ...] | None = None
+        self._as_root = ""
+        self.device: GuardedConnection | None = None
+
+    # Session
+
+    def open(self) -> None:
+        """Log in.
+
+        Raises:
+            ConnectAuthError: user name or password refused, or the user is not root and may not use ``sudo -n``.
+            ConnectionException: unreachable, wrong or unknown host key.
+        """
+        where = f"{self.hostname}:{self._netmiko_arguments.get('port') or 22}"
+        try:
+            self.device = guarded(LinuxSSH)(
+                device_type="linux",
+                host=self.hostname,
+                username=self.username,
+                password=self.password,
+                timeout=self.timeout,
+                guard=self.guard,
+                route=self.route,
+                **self._netmiko_arguments,
+            )
+            if self._run("id -u")[0].strip() != "0":
+                self._as_root = "sudo -n "
+                if self._run("true")[2]:
+                    self.close()
+                    raise ConnectAuthError(f"{where}: {self.username!r} is not root and may not use 'sudo -n'")
+        except NetmikoAuthenticationException as error:
+            raise ConnectAuthError(f"{where} refuses the credentials of {self.username!r}") from error
+        except (NetmikoTimeoutException, NetmikoBaseException, OSError, EOFError, paramiko.SSHException) as error:
+            raise ConnectionException(f"cannot open a session to {where}: {error}") from error
+        finally:
+            if self.device is None:
+                self.guard.close()
+
+    def close(self) -> None:
+        """End the session; the candidate goes with it, a timer on the router does not."""
+        device, self.device = self.device, None
+        if device is not None:
+            device.disconnect()
+        self.guard.close()
+        self._candidate = None
+
+    def is_alive(self) -> dict[str, bool]:
+        """Whether the session stands."""
+        return {"is_alive": self.device is not None and bool(self.device.is_alive())}
+
+    def _run(self, command: str, data: str = "") -> tuple[str, str, int]:
+        """Run a shell command as root with ``data`` as its input: what it says, its errors, its exit code."""
+        if self.device is None or self.device.remote_conn_pre is None:
+            raise ConnectionClosedException(f"no session to {self.hostname}: call open() first")
+        self.guard.check()
+        whole = f"{self._as_root}sh -c {shlex.quote(_PATH + command)}"
+        stdin, stdout, stderr = self.device.remote_conn_pre.exec_command(whole)
+        stdin.write(data)
+        stdin.channel.shutdown_write()
+        said, errors = stdout.read().decode(), stderr.read().decode()
+        self.guard.check()
+        return said, errors, stdout.channel.recv_exit_status()
+
+    def _ask(self, command: str) -> str:
+        said, errors, code = self._run(command)
+        if code:
+            raise CommandErrorException(f"{command}: {errors.strip() or said.strip()}")
+        return said
+
+    # Candidate
+
+    def load_merge_candidate(self, filename: str | None = None, config: str | None = None) -> None:
+        """Keep a candidate here; the router sees nothing of it before :meth:`commit_config`.
+
+        Raises:
+            MergeConfigException: no text, or a line that is no command of ``tc`` or ``nft``.
+        """
+        if config is None or filename is not None:
+            raise MergeConfigException("give the commands as config")
+        lines = tuple(filter(None, map(str.strip, config.splitlines())))
+        for number, line in enumerate(lines, start=1):
+            if not line.startswith(_KNOWN) or not line.isprintable():
+                raise MergeConfigException(f"line {number}: {line!r} is no command of tc or nft")
+        self._candidate = lines
+
+    def compare_config(self) -> str:
+        """The commands that would be entered.
+
+        Raises:
+            MergeConfigException: no candidate is loaded.
+        """
+        return "\n".join(f"+ {line}" for line in self._loaded())
+
+    def discard_config(self) -> None:
+        """Forget the candidate; the router is not touched."""
+        self._candidate = None
+
+    def _loaded(self) -> tuple[str, ...]:
+        if self._candidate is None:
+            raise MergeConfigException("no candidate: call load_merge_candidate first")
+        return self._candidate
+
+    # Commit
+
+    def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+        """Enter the candidate: rules are checked, then trees are entered, then rules.
+
+        Raises:
+            CommitPendingError: a commit waits to be confirmed.
+            CommitConfirmException: the timer cannot be set.
+            LineRefusedError: the router refuses a line; those of ``tc`` before it stay.
+            NotImplementedError: a message is given.
+        """
+        if message:
+            raise NotImplementedError("linux_tc: a router keeps no commit message")
+        lines = self._loaded()
+        if self.has_pending_commit():
+            raise CommitPendingError("a commit waits to be confirmed: confirm_commit() keeps it")
+        if revert_in is not None:
+            self._arm(lines, revert_in)
+        self._enter(lines)
+        self._candidate = None
+        if revert_in is None:
+            self._save()
+
+    def _enter(self, lines: tuple[str, ...]) -> None:
+        rules, tree = undo.batches(lines, "nft"), undo.batches(lines, "tc")
+        if rules:
+            self._batch("nft -c -f -", rules, lines, "nft")
+        if tree:
+            self._batch("tc -batch -", tree, lines, "tc")
+        if rules:
+            self._batch("nft -f -", rules, lines, "nft")
+
+    def _batch(self, command: str, batch: str, lines: tuple[str, ...], program: str) -> None:
+        _, errors, code = self._run(command, batch)
+        if not code:
+            return
+        own = [number for number, line in enumerate(lines, start=1) if line.startswith(f"{program} ")]
+        place = own[min(max(_line_of(errors), 1), len(own)) - 1]
+        applied = place - 1 if program == "tc" else 0
+        raise LineRefusedError(CommitProgress(place, lines[place - 1], applied, len(lines)), errors.strip())
+
+    def _arm(self, lines: tuple[str, ...], seconds: int) -> None:
+        if seconds <= 0:
+            raise CommitConfirmException(f"revert_in={seconds}: at least one second is needed")
+        tree, rules = undo.going_back(self._running(), undo.touched(lines))
+        _, errors, code = self._run(undo.arm(seconds, self.username, tree, rules))
+        if code or not self.has_pending_commit():
+            raise CommitConfirmException(f"the router does not set a timer: {errors.strip()}")
+
+    def has_pending_commit(self) -> bool:
+        """Whether the router goes back by itself unless a commit is confirmed."""
+        return self.get_pending_commit() is not None
+
+    def get_pending_commit(self) -> PendingCommit | None:
+        """The commit that waits to be confirmed, by whomever."""
+        said, _, code = self._run(undo.PENDING)
+        if code or len(words := said.split()) != _PENDING_WORDS:
+            return None
+        deadline, timer, user, now = int(words[0]), int(words[1]), words[2], int(words[3])
+        return PendingCommit(user, user == self.username, timer=timer, left=max(deadline - now, 0))
+
+    def confirm_commit(self) -> None:
+        """Stop the timer and keep what is held over a restart.
+
+        Raises:
+            CommandErrorException: the router does not keep it.
+        """
+        self._run(undo.DISARM)
+        self._save()
+
+    def _save(self) -> None:
+        text = "".join(f"{line}\n" for line in self._running() if line.startswith(_KNOWN))
+        _, errors, code = self._run(undo.SAVE, text)
+        if code:
+            raise CommandErrorException(f"{undo.SAVED} was not written: {errors.strip()}")
+
+    def rollback(self) -> None:
+        """Bring back what was before the commit that waits.
+
+        Raises:
+            CommandErrorException: none waits, or the router does not take it back.
+        """
+        _, errors, code = self._run(undo.GO_BACK)
+        if code:
+            raise CommandErrorException(f"nothing was rolled back: {errors.strip() or 'no commit waits'}")
+
+    # Reading
+
+    def get_config(
+        self,
+        retrieve: str = "all",
+        full: bool = False,
+        sanitized: bool = False,
+        format: str = "text",  # noqa: A002 - NAPALM's name
+    ) -> dict[str, str]:
+        """Running and startup configuration as commands; ``startup`` is what a restart enters.
+
+        Raises:
+            NotImplementedError: ``format`` other than text.
+            CommandErrorException: a program fails, or its answer is not understood.
+        """
+        del full, sanitized  # nothing is left out, and nothing is secret
+        if format != "text":
+            raise NotImplementedError(f"linux_tc: format {format!r}; there is only 'text'")
+        configs = {"startup": "", "running": "", "candidate": ""}
+        if retrieve in {"startup", "all"}:
+            configs["startup"] = self._ask(f"cat {undo.SAVED} 2>/dev/null || true")
+        if retrieve in {"running", "all"}:
+            configs["running"] = "".join(f"{line}\n" for line in self._running())
+        return configs
+
+    def _running(self) -> tuple[str, ...]:
+        qdiscs = self._ask("tc -j qdisc show")
+        rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then nft -j -nn list table {TABLE}; fi")
+        classes = {dev: self._ask(f"tc -d class show dev {shlex.quote(dev)}") for dev in trees(qdiscs)}
+        try:
+            return shown_lines(self._ask("ip -j link show"), qdiscs, classes, rules)
+        except ValueError as error:
+            raise CommandErrorException(str(error)) from error
+
+    def get_facts(self) -> dict[str, Any]:
+        """NAPALM's facts as far as a router tells them."""
+        name, release, uptime = self._ask("uname -n; uname -r; cut -d. -f1 /proc/uptime").split()
+        return {
+            "vendor": "Linux",
+            "model": "Linux",
+            "os_version": release,
+            "serial_number": "",
+            "uptime": float(uptime),
+            "hostname": name,
+            "fqdn": name,
+            "interface_list": [line.split()[4] for line in self._running() if line.startswith("ip link")],
+        }
+
+    def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
+        """Run shell commands and return what each one says, errors included.
+
+        Raises:
+            NotImplementedError: ``encoding`` other than text.
+        """
+        if encoding != "text":
+            raise NotImplementedError(f"linux_tc: encoding {encoding!r}; there is only 'text'")
+        answers = {command: self._run(command) for command in commands}
+        return {command: said + errors for command, (said, errors, _) in answers.items()}
+
+
+_PENDING_WORDS = 4
+
+
+def _line_of(errors: str) -> int:
+    """The line of a batch that a program complains of: ``/dev/stdin:3:5-9`` (nft), ``Command failed -:3`` (tc)."""
+    found = re.search(r"(?:^/dev/stdin|failed -):(\d+)", errors, re.MULTILINE)
+    return int(found[1]) if found else 1

@@ -1,0 +1,189 @@
+"""What a router holds, as the commands that would enter it: from what ``ip``, ``tc`` and ``nft`` show.
+
+Each is written in one way, whatever units and defaults the programs print. What has no such form is kept as JSON
+behind its command, so that nothing is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from napalm_linux_tc.buckets import readable
+
+TABLE = "inet qosforge"
+_DEFAULT_HANDLE = "0:"
+_HOOK_PRIORITY = -150  # "mangle", nft(8)
+_CLASS = re.compile(
+    r"^class htb (?P<id>\S+) (?:root|parent (?P<parent>\S+))(?: leaf \S+)?"
+    r"(?: prio (?P<prio>\d+))?(?: quantum (?P<quantum>\d+))? rate (?P<rate>\S+) ceil (?P<ceil>\S+)"
+    r"(?: linklayer ethernet)?(?P<more>.*?) burst (?P<burst>[\d.]+[KM]?b)(?:/\d+)?(?: mpu 0b)?"
+    r" cburst (?P<cburst>[\d.]+[KM]?b)(?:/\d+)?(?: mpu 0b)?(?: level \d+)?\s*$"
+)
+_SIZES = {"b": 1, "Kb": 1024, "Mb": 1024 * 1024}
+_RATES = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
+
+
+def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str) -> tuple[str, ...]:
+    """The commands that would enter what is shown.
+
+    Args:
+        links: ``ip -j link show``.
+        qdiscs: ``tc -j qdisc show``.
+        classes: for each interface with a tree ``tc -d class show dev …``.
+        rules: ``nft -j list table inet qosforge``; empty where there is no such table.
+
+    Raises:
+        ValueError: an answer is not what the program prints.
+    """
+    try:
+        held = json.loads(qdiscs or "[]")
+        devs = sorted(link["ifname"] for link in json.loads(links) if "LOOPBACK" not in link["flags"])
+        up = {link["ifname"]: "UP" in link["flags"] for link in json.loads(links)}
+        lines = [f"ip link set dev {dev} {'up' if up[dev] else 'down'}" for dev in devs]
+        for dev in devs:
+            lines += _tree(dev, [q for q in held if q.get("dev", dev) == dev], classes.get(dev, ""))
+        lines += _rules(json.loads(rules)["nftables"]) if rules.strip() else []
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"the router's answer has no {error}") from error
+    return tuple(lines)
+
+
+def trees(qdiscs: str) -> tuple[str, ...]:
+    """The interfaces with classes, by what ``tc -j qdisc show`` says."""
+    held = json.loads(qdiscs or "[]")
+    return tuple(q["dev"] for q in held if q.get("root") and q["kind"] == "htb")
+
+
+def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]:
+    named = [q for q in qdiscs if q["handle"] != _DEFAULT_HANDLE and q["kind"] not in {"ingress", "clsact"}]
+    for root in (q for q in named if q.get("root")):
+        if root["kind"] == "htb":
+            default = int(str(root["options"].get("default", "0")), 16)
+            words = f"htb default 0x{default:x} r2q {root['options']['r2q']}"
+            yield f"tc qdisc replace dev {dev} root handle {root['handle']} {words}"
+        else:
+            yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_other(root)}"
+    leaves = {q["parent"]: q for q in named if "parent" in q}
+    for line in sorted(filter(str.strip, classes.splitlines()), key=_class_order):
+        found = _CLASS.match(line)
+        if found is None:
+            yield f"tc class add dev {dev} {line.strip().removeprefix('class ')}"
+            continue
+        yield _class(dev, found)
+        if found["id"] in leaves:
+            yield _leaf(dev, leaves.pop(found["id"]))
+    yield from (_leaf(dev, leaf) for leaf in leaves.values())
+
+
+def _class_order(line: str) -> tuple[bool, int]:
+    found = re.match(r"class \S+ [0-9a-f]*:([0-9a-f]+) (root)?", line)
+    return (not found[2], int(found[1], 16)) if found else (True, 0)
+
+
+def _class(dev: str, found: re.Match[str]) -> str:
+    parent = found["parent"] or found["id"].split(":")[0] + ":"
+    words = [f"tc class add dev {dev} parent {parent} classid {found['id']} htb"]
+    if found["prio"] is not None:
+        words.append(f"prio {found['prio']}")
+    words.append(f"rate {found['rate'].lower()} ceil {found['ceil'].lower()}")
+    words.append(f"burst {_bucket(found['burst'], found['rate'])}")
+    words.append(f"cburst {_bucket(found['cburst'], found['ceil'])}")
+    if found["prio"] is not None and found["quantum"] is not None:
+        words.append(f"quantum {found['quantum']}")
+    if more := found["more"].strip():
+        words.append(more)
+    return " ".join(words)
+
+
+def _bucket(size: str, rate: str) -> str:
+    """A bucket that ``tc`` shows, of a rate as it shows that, as it is entered to become the same."""
+    return f"{readable(_amount(size, _SIZES), _amount(rate, _RATES))}b"
+
+
+def _amount(words: str, units: Mapping[str, int]) -> float:
+    digits = words.rstrip("KMGTbit")
+    return float(digits) * units[words[len(digits) :]]
+
+
+def _leaf(dev: str, leaf: Mapping[str, Any]) -> str:
+    return f"tc qdisc add dev {dev} parent {leaf['parent']} handle {leaf['handle']} {_other(leaf)}"
+
+
+def _other(qdisc: Mapping[str, Any]) -> str:
+    options = qdisc.get("options", {})
+    if qdisc["kind"] in {"pfifo", "bfifo"} and set(options) == {"limit"}:
+        return f"{qdisc['kind']} limit {options['limit']}"
+    return f"{qdisc['kind']} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"
+
+
+def _rules(entries: list[dict[str, Any]]) -> Iterator[str]:
+    if not any("table" in entry for entry in entries):
+        return
+    yield f"nft add table {TABLE}"
+    chains = [entry["chain"] for entry in entries if "chain" in entry]
+    for chain in sorted(chains, key=lambda c: "hook" not in c):
+        if "hook" not in chain:
+            yield f"nft add chain {TABLE} {chain['name']}"
+            continue
+        priority = "mangle" if chain["prio"] == _HOOK_PRIORITY else chain["prio"]
+        hook = f"type {chain['type']} hook {chain['hook']} priority {priority} ; policy {chain['policy']} ;"
+        yield f"nft add chain {TABLE} {chain['name']} {{ {hook} }}"
+    for rule in (entry["rule"] for entry in entries if "rule" in entry):
+        words = [_statement(one) for one in rule["expr"]]
+        words += [f'comment "{rule["comment"]}"'] if "comment" in rule else []
+        yield f"nft add rule {TABLE} {rule['chain']} {' '.join(words)}"
+    for entry in entries:
+        if not entry.keys() & {"metainfo", "table", "chain", "rule"}:
+            yield f"nft add {json.dumps(entry, separators=(',', ':'), sort_keys=True)}"
+
+
+def _statement(one: Mapping[str, Any]) -> str:
+    (kind, value), *_ = one.items()
+    match kind, value:
+        case "match", {"op": "==", "left": left, "right": right} if (what := _field(left)) and (
+            is_ := _value(right)
+        ):
+            name = f'"{is_}"' if what in {"iifname", "oifname"} else is_
+            return f"{what} {name}"
+        case "mangle", {"key": key, "value": int() | str() as written} if what := _field(key):
+            return f"{what} set {written}"
+        case (("jump" | "goto"), {"target": target}):
+            return f"{kind} {target}"
+        case "counter", _:
+            return "counter"
+        case "limit", {"rate": rate, "per": "second", "inv": True, "rate_unit": unit, "burst": burst}:
+            size = burst * _BYTES[value["burst_unit"]]
+            return f"limit rate over {rate * _BYTES[unit]} bytes/second burst {size} bytes"
+        case (("drop" | "accept" | "return"), None):
+            return kind
+    return json.dumps(one, separators=(",", ":"), sort_keys=True)
+
+
+_BYTES = {"bytes": 1, "kbytes": 1024, "mbytes": 1024 * 1024}
+
+
+def _field(key: Mapping[str, Any]) -> str:
+    match key:
+        case {"meta": {"key": ("iifname" | "oifname") as name}}:
+            return str(name)
+        case {"meta": {"key": name}}:
+            return f"meta {name}"
+        case {"payload": {"protocol": protocol, "field": name}}:
+            return f"{protocol} {name}"
+    return ""
+
+
+def _value(right: object) -> str:
+    match right:
+        case bool():
+            return ""
+        case int() | str():
+            return str(right)
+        case {"prefix": {"addr": address, "len": length}}:
+            return f"{address}/{length}"
+        case {"range": [first, last]}:
+            return f"{first}-{last}"
+    return ""

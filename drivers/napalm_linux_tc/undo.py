@@ -1,0 +1,80 @@
+"""Going back without a session: the files and the process on the router that undo a change nobody confirms."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+FOLDER = "/run/qosforge"
+SAVED = "/etc/qosforge/qos.conf"
+UNIT = "qosforge-qos.service"
+ENTER_SAVED = (
+    f"sed -n 's/^tc //p' {SAVED} | tc -force -batch - ; {{ echo 'add table inet qosforge'; "
+    f"echo 'delete table inet qosforge'; sed -n 's/^nft //p' {SAVED}; }} | nft -f -"
+)
+_UNIT_TEXT = f"""[Unit]
+Description=Quality of service entered by qosforge
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -c {shlex.quote(ENTER_SAVED)}
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def batches(lines: Iterable[str], program: str) -> str:
+    """The lines of one program as its own batch: each without the program's name."""
+    return "".join(line.removeprefix(f"{program} ") + "\n" for line in lines if line.startswith(f"{program} "))
+
+
+def going_back(before: Iterable[str], touched: Iterable[str]) -> tuple[str, str]:
+    """The batches of ``tc`` and ``nft`` that bring back what was, of the interfaces that are touched."""
+    held, devs = tuple(before), tuple(touched)
+    trees = [f"tc qdisc del dev {dev} root" for dev in devs]
+    trees += [line for line in held if line.startswith("tc ") and _dev(line) in devs]
+    rules = "add table inet qosforge\ndelete table inet qosforge\n" + batches(held, "nft")
+    return batches(trees, "tc"), rules
+
+
+def touched(lines: Iterable[str]) -> tuple[str, ...]:
+    """The interfaces whose trees lines are about."""
+    return tuple(dict.fromkeys(_dev(line) for line in lines if line.startswith("tc ")))
+
+
+def _dev(line: str) -> str:
+    words = line.split()
+    return words[words.index("dev") + 1] if "dev" in words[:-1] else ""
+
+
+def arm(seconds: int, user: str, tree: str, rules: str) -> str:
+    """A shell command that goes back after so many seconds, unless `DISARM` comes before.
+
+    Whoever moves the file ``pending`` away first decides. What it does outlives the session.
+    """
+    undo = f"tc -force -batch {FOLDER}/undo.tc 2>/dev/null; nft -f {FOLDER}/undo.nft"
+    timer = f"sleep {seconds}; mv {FOLDER}/pending {FOLDER}/undoing && {{ {undo}; rm -f {FOLDER}/undoing; }}"
+    return (
+        f"mkdir -p {FOLDER} && chmod 700 {FOLDER} && printf %s {shlex.quote(tree)} > {FOLDER}/undo.tc && "
+        f"printf %s {shlex.quote(rules)} > {FOLDER}/undo.nft && "
+        f'echo "$(($(date +%s) + {seconds})) {seconds} {user}" > {FOLDER}/pending && '
+        f"{{ setsid sh -c {shlex.quote(timer)} >/dev/null 2>&1 </dev/null & echo $! > {FOLDER}/timer; }}"
+    )
+
+
+STOP = f"kill -- -$(cat {FOLDER}/timer) 2>/dev/null; rm -f {FOLDER}/timer"
+DISARM = f"mv {FOLDER}/pending {FOLDER}/kept && {{ {STOP}; rm -f {FOLDER}/kept; }}"
+GO_BACK = (
+    f"mv {FOLDER}/pending {FOLDER}/undoing && {{ {STOP}; tc -force -batch {FOLDER}/undo.tc 2>/dev/null; "
+    f"nft -f {FOLDER}/undo.nft && rm -f {FOLDER}/undoing; }}"
+)
+PENDING = f"cat {FOLDER}/pending 2>/dev/null && date +%s"
+SAVE = (
+    f"mkdir -p /etc/qosforge && cat > {SAVED}.new && mv {SAVED}.new {SAVED} && "
+    f"if [ -d /run/systemd/system ]; then printf %s {shlex.quote(_UNIT_TEXT)} > /etc/systemd/system/{UNIT} && "
+    f"systemctl daemon-reload && systemctl enable --quiet {UNIT}; fi"
+)

@@ -1,0 +1,46 @@
+"""A Linux router of namespaces for tests: a real kernel that takes commands, and what it shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from napalm_linux_tc.shown import shown_lines, trees
+
+from qoslab.routers.host import Host, run
+
+
+@contextmanager
+def linux_router(folder: Path, ports: Iterable[str]) -> Iterator[Host]:
+    """A host with these ports, whose far ends are in another one."""
+    host, far = Host("router", folder / "router"), Host("far", folder / "far")
+    try:
+        host.start()
+        far.start()
+        for number, port in enumerate(ports):
+            ends = [port, "netns", str(host.pid), "type", "veth", "peer", "name", f"far{number}", "netns"]
+            run("ip", "link", "add", *ends, str(far.pid))
+            host.run("ip", "link", "set", port, "up")
+            far.run("ip", "link", "set", f"far{number}", "up")
+        yield host
+    finally:
+        host.stop()
+        far.stop()
+
+
+def enter(host: Host, lines: Iterable[str]) -> None:
+    """Enter commands of tc and nft."""
+    held = tuple(lines)
+    for program, command in (("tc", ("tc", "-batch", "-")), ("nft", ("nft", "-f", "-"))):
+        own = [line.removeprefix(f"{program} ") for line in held if line.startswith(f"{program} ")]
+        if own:
+            host.run(*command, data="\n".join(own) + "\n")
+
+
+def held(host: Host) -> tuple[str, ...]:
+    """What the kernel holds, as the commands that would enter it."""
+    qdiscs = host.run("tc", "-j", "qdisc", "show")
+    rules = host.run("sh", "-c", "nft -j -nn list table inet qosforge 2>/dev/null || true")
+    classes = {dev: host.run("tc", "-d", "class", "show", "dev", dev) for dev in trees(qdiscs)}
+    return shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules)
