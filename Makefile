@@ -19,7 +19,7 @@ TOOLS := build/tools
 SOURCES_BROWSER := $(shell find browser -type f -not -path '*/node_modules/*' -not -path '*/build/*' -not -path '*.egg-info/*')
 SOURCES_TWIN := twin/Cargo.toml twin/Cargo.lock twin/pyproject.toml $(shell find twin/src -name '*.rs')
 
-.PHONY: setup demo test hostile faults crashes bare lint lint-python lint-rust messages bench coverage docs docs-pictures dist sbom clean lock
+.PHONY: setup demo demo-packets test hostile faults crashes bare lint lint-python lint-rust messages bench coverage docs docs-pictures dist sbom clean lock
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)/app
@@ -64,6 +64,17 @@ $(STAMP)/app: pyproject.toml clients/python/pyproject.toml drivers/pyproject.tom
 demo: setup
 	@$(BIN)/qosforge lab up
 	@$(BIN)/qosforge run policies/campus-collaboration.yaml; code=$$?; $(BIN)/qosforge lab down; exit $$code
+
+# The loop on Linux routers of this machine's kernel, judged by real packets; takes root. The second policy starves
+# calls, so that its run takes it back, and ends with 1.
+demo-packets: export QOSFORGE_VAR_DIR := $(CURDIR)/var/packets
+demo-packets: setup
+	@$(BIN)/python -m tests.install_system_packages namespaces ssh-server probes
+	@$(BIN)/qosforge lab up --network examples/packets/network
+	@$(BIN)/qosforge run examples/packets/voice.yaml --network examples/packets/network --tester probes; kept=$$?; \
+	  $(BIN)/qosforge run examples/packets/starved.yaml --network examples/packets/network --tester probes; taken=$$?; \
+	  $(BIN)/qosforge lab clean --network examples/packets/network; \
+	  test $$kept -eq 0 && test $$taken -eq 1
 
 # All tests. What they need of the operating system is installed first, where that may be done without asking.
 test: setup

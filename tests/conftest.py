@@ -17,6 +17,7 @@ from tests import counted, file_durations, hypothesis_profiles, sqlite_template
 from tests.earlier_release import has_earlier_release
 from tests.parts import SAMPLES, why_not
 from tests.postgres import empty_postgres_url, postgres, postgres_url
+from tests.privileges import why_no_namespaces
 from tests.vault_servers import openbao_program
 
 __all__ = ["empty_postgres_url", "postgres", "postgres_url"]
@@ -90,6 +91,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
     if not has_earlier_release():
         absent["history"] = "with code of an earlier release: the history ends before it (git fetch --unshallow)"
+    if (refused := why_no_namespaces()) is not None:
+        absent["namespaces"] = refused
     deselected = config.stash[DESELECTED]
     for item in items:
         for marker, reason in absent.items():

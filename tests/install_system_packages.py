@@ -1,7 +1,7 @@
 """``python -m tests.install_system_packages``: what tests need of the operating system, where it may be installed.
 
 Asks nothing and never fails: tests whose packages are missing are skipped, with the command that installs them.
-``--list`` names every package instead.
+With names of parts it is about these alone; ``--list`` names every package instead.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 
 from qosforge.system_packages import install_command, parts
 
@@ -24,7 +25,8 @@ def main() -> None:
     if sys.argv[1:] == ["--list"]:
         print("\n".join(dict.fromkeys(package for part in parts().values() for package in part.packages)))
         return
-    missing = _missing()
+    names = sys.argv[1:] or list(parts())
+    missing = _missing(names)
     if not missing:
         return
     command = _apt_get()
@@ -35,7 +37,7 @@ def main() -> None:
     failure = _failure([*command, "update"])
     if failure is None:
         failure = _failure([*command, "install", "--yes", "--no-install-recommends", *missing])
-    left = _missing()
+    left = _missing(names)
     if left:
         _tell_left(left, failure or "installed, they do not work")
 
@@ -44,8 +46,8 @@ def _tell_left(packages: list[str], reason: str) -> None:
     print(f"skipping tests that need {', '.join(packages)}: {reason} (to install: {install_command(packages)})")
 
 
-def _missing() -> list[str]:
-    return list(dict.fromkeys(package for part in parts().values() for package in part.missing()))
+def _missing(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(package for name in names for package in parts()[name].missing()))
 
 
 def _apt_get() -> list[str] | None:

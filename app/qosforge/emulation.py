@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
+from qosforge.inventory.probes import LabHost
 from qosforge.system_packages import install_command, parts
 from qosforge.tester.counters.offered_load import OfferedPackets
 
@@ -80,7 +81,7 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
     _require_lab()
     from qoslab import control  # noqa: PLC0415
     from qoslab.errors import LabError  # noqa: PLC0415
-    from qoslab.spec import BoxSpec, LinkSpec, NetworkSpec  # noqa: PLC0415
+    from qoslab.spec import BoxSpec, LinkSpec, NetworkSpec, StationSpec  # noqa: PLC0415
 
     login = _credentials(state)
     devices = []
@@ -104,7 +105,12 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
         )
     links = [
         *(LinkSpec(a=link.a, b=link.b, rate=link.rate) for link in network.links),
-        *(LinkSpec(a=station.attach, rate=station.rate) for station in network.stations),
+        *(
+            LinkSpec(
+                a=station.attach, rate=station.rate, station=StationSpec(name=station.name, address=station.address)
+            )
+            for station in network.stations
+        ),
     ]
     spec = NetworkSpec(network=network.name, boxes=devices, links=links, clock_scale=clock_scale)
     try:
@@ -148,8 +154,33 @@ def lab_devices(state: Path) -> frozenset[str] | None:
         answer = control.status(state)
     except LabError as error:
         raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
-    emulated = answer.get("boxes") if answer else None
-    return frozenset(emulated) if isinstance(emulated, dict) else None
+    if answer is None:
+        return None
+    held = (answer.get(kind) for kind in ("boxes", "routers"))
+    return frozenset(name for kind in held if isinstance(kind, dict) for name in kind)
+
+
+def with_lab_stations(network: Network, state: Path | None) -> Network:
+    """The network with the stations of its running lab as hosts of probes, where it names no others.
+
+    Raises:
+        ServiceError: the lab does not answer.
+    """
+    if state is None or not _lab_is_installed():
+        return network
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+
+    try:
+        answer = control.status(state) or {}
+    except LabError as error:
+        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
+    named = {host.station for host in network.probes.hosts}
+    stations = answer.get("stations", {})
+    assert isinstance(stations, dict)
+    hosts = tuple(LabHost(station=name, process=pid) for name, pid in stations.items() if name not in named)
+    probes = network.probes.model_copy(update={"hosts": (*network.probes.hosts, *hosts)})
+    return network.model_copy(update={"probes": probes})
 
 
 def _lab_is_installed() -> bool:

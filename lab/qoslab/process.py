@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -20,8 +20,10 @@ from qoslab.boxes import make_box
 from qoslab.clock import Clock
 from qoslab.errors import BoxError, LabError, StartError
 from qoslab.packets import Packets
+from qoslab.routers.cabling import Cabling
+from qoslab.routers.router import PLATFORM, USER, Router
 from qoslab.server import ADDRESS, BoxServer
-from qoslab.spec import NetworkSpec
+from qoslab.spec import LinkSpec, NetworkSpec
 from qoslab.storage import Storage
 from qoslab.wiring import plug
 
@@ -29,6 +31,14 @@ _LONGEST_REQUEST = 4 * 1024 * 1024
 
 
 _OF_A_BOX = frozenset({"offer", "fault", "faults", "happen", "config", "running", "reboot", "attachments", "typed"})
+
+
+def _among(boxes: Collection[str], links: Iterable[LinkSpec]) -> Iterator[LinkSpec]:
+    """The cables of boxes, as these see them: a far end that is a router with a kernel of its own tells nothing."""
+    for link in links:
+        a, b = (end if end is not None and end[0] in boxes else None for end in (link.a, link.b))
+        if near := a or b:
+            yield link.model_copy(update={"a": near, "b": b if a else None})
 
 
 class Lab:
@@ -42,6 +52,8 @@ class Lab:
         self._lock: IO[str] | None = None
         self.boxes: dict[str, Box] = {}
         self.servers: dict[str, BoxServer] = {}
+        self.routers: dict[str, Router] = {}
+        self._cabling: Cabling | None = None
 
     async def run(self) -> None:
         """Serve until stopped by a signal or a control request.
@@ -66,6 +78,10 @@ class Lab:
                 await server.stop()
             for box in self.boxes.values():
                 box.power_off()
+            for router in self.routers.values():
+                await router.stop()
+            if self._cabling is not None:
+                self._cabling.unplug()
 
     def _take_lock(self) -> None:
         self._lock = (self._state / "lock").open("w")
@@ -76,6 +92,11 @@ class Lab:
 
     async def _boot(self) -> None:
         for spec in self._spec.boxes:
+            if spec.platform == PLATFORM:
+                router = Router(spec, self._state / spec.name)
+                router.start()
+                self.routers[spec.name] = router
+                continue
             startup = ""
             if spec.startup_config is not None:
                 try:
@@ -91,19 +112,32 @@ class Lab:
                 raise StartError(f"box {spec.name}: cannot listen on {ADDRESS}:{spec.port}: {bad}") from bad
             self.boxes[spec.name] = box
             self.servers[spec.name] = server
-        plug(self._spec.links, self.boxes)
+        plug(tuple(_among(self.boxes, self._spec.links)), self.boxes)
+        await self._start_routers()
         self._write_overlay()
 
+    async def _start_routers(self) -> None:
+        if not self.routers:
+            return
+        self._cabling = Cabling(self._spec.links, self.routers, self._state)
+        self._cabling.plug()
+        for router in self.routers.values():
+            router.enter_saved()
+            await router.listen()
+
     def _write_overlay(self) -> None:
+        servers: dict[str, BoxServer | Router] = {**self.servers, **self.routers}
         boxes = {
             name: {"hostname": ADDRESS, "port": server.port, "host_key": server.public_key}
-            for name, server in self.servers.items()
+            for name, server in servers.items()
         }
+        logins = {name: {"username": USER, "key": str(router.key)} for name, router in self.routers.items()}
+        (self._state / "logins.json").write_text(json.dumps(logins))
         made = self._state / "overlay.yaml.new"
         with made.open("w") as stream:
             YAML(typ="safe", pure=True).dump({"boxes": boxes}, stream)
         made.replace(self._state / "overlay.yaml")
-        hosts = [f"[{ADDRESS}]:{server.port} {server.public_key}\n" for server in self.servers.values()]
+        hosts = [f"[{ADDRESS}]:{server.port} {server.public_key}\n" for server in servers.values()]
         (self._state / "known_hosts").write_text("".join(hosts))
 
     # -- control socket ----------------------------------------------------------------------------------
@@ -146,7 +180,12 @@ class Lab:
     def _carry_out(self, request: Mapping[str, object]) -> dict[str, object]:
         operation = request.get("op")
         if operation == "status":
-            return {"network": self._spec.network, "boxes": self._status()}
+            return {
+                "network": self._spec.network,
+                "boxes": self._status(),
+                "routers": self._routers_status(),
+                "stations": self._stations(),
+            }
         if operation == "stop":
             self._stop.set()
             return {}
@@ -154,6 +193,8 @@ class Lab:
         box = self.boxes.get(name)
         if operation not in _OF_A_BOX:
             raise BoxError(f"unknown operation {operation!r}")
+        if name in self.routers:
+            raise BoxError(f"{name} is a router with a kernel of its own: it is asked by its commands alone")
         if box is None:
             raise BoxError(f"no box {name!r} in this lab")
         if operation == "fault":
@@ -195,6 +236,16 @@ class Lab:
         if all(outcome.count == 0 for outcome in outcomes) and len(outcomes) == len(packets):
             outcomes = [replace(outcome, group=at, count=packets[at].count) for at, outcome in enumerate(outcomes)]
         return [outcome.document() for outcome in outcomes]
+
+    def _routers_status(self) -> dict[str, object]:
+        return {
+            name: {"platform": router.spec.platform, "port": router.port, "process": router.host.pid}
+            for name, router in self.routers.items()
+        }
+
+    def _stations(self) -> dict[str, int]:
+        """A process in the network of each station."""
+        return {name: host.pid for name, host in self._cabling.stations.items()} if self._cabling else {}
 
     def _status(self) -> dict[str, object]:
         return {

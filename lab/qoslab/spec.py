@@ -33,6 +33,15 @@ End = tuple[str, str]
 """A box and one of its ports, as the box prints it."""
 
 
+class StationSpec(BaseModel):
+    """A host at a port, which Linux routers carry packets to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    address: str
+
+
 class LinkSpec(BaseModel):
     """A cable between two ports, or (without ``b``) from a port to a station; ``rate`` in bits per second."""
 
@@ -40,6 +49,7 @@ class LinkSpec(BaseModel):
 
     a: End
     b: End | None = None
+    station: StationSpec | None = None
     rate: int = Field(gt=0)
 
 

@@ -24,7 +24,7 @@ app = typer.Typer(no_args_is_help=True)
 
 def register(parent: typer.Typer) -> None:
     """Add the commands as a group."""
-    parent.add_typer(app, name="lab", help="Emulated devices that speak real SSH on loopback.")
+    parent.add_typer(app, name="lab", help="Emulated devices, and real Linux routers, that speak SSH on loopback.")
 
 
 @app.command()
@@ -35,7 +35,7 @@ def up(
     ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
-    """Start an emulated device for every device of a network; one that runs is left as it is."""
+    """Start an emulated device or a Linux router for every device of a network; a lab that runs is left."""
     folder = network_folder(network)
     net = load_network(folder)
     settings = load_settings()

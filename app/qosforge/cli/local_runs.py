@@ -29,6 +29,7 @@ from qosforge.cli.terminal import out, progress
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
+from qosforge.emulation import with_lab_stations
 from qosforge.executor.service import RunEnd, open_service
 from qosforge.intent.loader import LoadedIntent
 from qosforge.inventory.models import Network
@@ -131,22 +132,16 @@ def _measure_twin(loaded: LoadedIntent, net: Network, seed: int) -> live.JudgedM
 
 def _measure_packets(loaded: LoadedIntent, net: Network, tester: str, seed: int) -> live.JudgedMeasurement:
     """Have packets sent; what they will load is told before."""
+    route = route_to(load_settings(), net)
+    net = with_lab_stations(net, route.lab)
     plan = MeasurementPlan.of(loaded.intent, net, seed)
     for scenario in plan.scenarios:
         progress("measure", f"{scenario.name}: {len(scenario.flows)} flows for {scenario.seconds} s, by {tester}")
     for load_of_link in link_loads(plan)[:_MOST_LOADS]:
         progress("load", str(load_of_link))
-    measured = measure_packets(tester, plan, "before", ssh_options=_ssh_options())
+    measured = measure_packets(tester, plan, "before", ssh_options=route.ssh_options)
     found = verdicts(loaded.intent, net, measured)
     return live.JudgedMeasurement(measured, found, overall_outcome(found), 0.0)
-
-
-def _ssh_options() -> tuple[str, ...]:
-    """OpenSSH's own files, as devices are reached by them."""
-    settings = load_settings()
-    known = f"{settings.known_hosts_file} ~/.ssh/known_hosts"
-    config = ("-F", str(settings.ssh_config_file)) if settings.ssh_config_file.is_file() else ()
-    return (*config, "-o", f"UserKnownHostsFile={known}")
 
 
 def recover(as_json: bool) -> None:

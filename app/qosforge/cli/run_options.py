@@ -58,6 +58,7 @@ class RunOptions:
     accept_unconfirmed: bool = False
     set_aside: str | None = None
     reason: str = ""
+    tester: str = "twin"
 
     def request(self) -> RunRequest:
         """The request of the run, with the text of a policy that is a file here.
@@ -76,6 +77,7 @@ class RunOptions:
                 "accept_unconfirmed": self.accept_unconfirmed,
                 "set_aside": self._aside(),
                 "seed": self.seed,
+                "tester": self.tester,
                 "ticket": self.ticket,
                 "not_before": self._moment(),
                 "timeout_seconds": self.timeout,

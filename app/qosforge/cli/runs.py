@@ -57,6 +57,7 @@ def run(
     reason: AsideReason = "",
     strict: Strict = False,
     seed: Seed = 1,
+    tester: Tester = "twin",
     ticket: Ticket = "",
     not_before: NotBefore = None,
     timeout: Timeout = None,
@@ -83,6 +84,7 @@ def run(
         accept_unconfirmed,
         set_aside,
         reason,
+        tester,
     )
     _start(
         run_options, Reports(str(policy), sarif, junit, markdown), FollowOptions(wait, wait_seconds, key), as_json

@@ -52,7 +52,10 @@ def lab_credentials(device: str, lab: Path, environment: Mapping[str, str] = os.
     path = lab / "credentials.json"
     if not path.is_file():
         raise InputError("no credentials", Place(device=device), f"{_SET}, or start the lab")
+    logins = lab / "logins.json"
     try:
+        if logins.is_file() and (own := json.loads(logins.read_text(encoding="utf-8")).get(device)):
+            return Credentials(own["username"], key_file=Path(own["key"]))
         held = json.loads(path.read_text(encoding="utf-8"))
         return Credentials(held["username"], held["password"], held["secret"])
     except (OSError, ValueError, KeyError) as error:

@@ -58,6 +58,8 @@ class Route(Protocol):
     """In words, for who looks on."""
     lab: Path | None
     """State folder of the lab, where the devices are emulated."""
+    ssh_options: tuple[str, ...]
+    """Those by which OpenSSH logs in to other hosts of the network, as the devices are reached."""
 
     def target(self, device: Device) -> Target:
         """Where and how to log in.
@@ -80,6 +82,7 @@ class LabRoute:
     def __init__(self, overlay: Overlay | None, lab: Path, environment: Mapping[str, str] = os.environ) -> None:
         """Without an ``overlay`` no lab is up, and no device is reached."""
         self.lab: Path | None = lab
+        self.ssh_options: tuple[str, ...] = ()
         self._state = lab
         self._overlay = overlay
         self._environment = environment
@@ -108,6 +111,13 @@ class LabRoute:
         return lab_credentials(device.name, self._state, self._environment)
 
 
+def _ssh_options(settings: Settings) -> tuple[str, ...]:
+    """OpenSSH's own files, as devices are reached by them."""
+    known = f"{settings.known_hosts_file} ~/.ssh/known_hosts"
+    config = ("-F", str(settings.ssh_config_file)) if settings.ssh_config_file.is_file() else ()
+    return (*config, "-o", f"UserKnownHostsFile={known}")
+
+
 class InventoryRoute:
     """To the devices themselves, by hostnames, transports and credentials of the inventory."""
 
@@ -121,6 +131,7 @@ class InventoryRoute:
             InputError: OpenSSH's configuration cannot be read.
         """
         self._known_hosts = settings.known_hosts_file
+        self.ssh_options = _ssh_options(settings)
         self._ssh = SshConfig(settings.ssh_config_file)
         self._credentials = CredentialStore(settings.credentials_file, environment)
 

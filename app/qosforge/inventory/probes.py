@@ -69,6 +69,14 @@ class OtgController(_Model):
     ports: tuple[OtgPort, ...] = ()
 
 
+class LabHost(_Model):
+    """A station of the lab that runs: the network of a process there, which has no name outside."""
+
+    station: str
+    process: int
+    clock: Clock = "exchange"
+
+
 class ProbePermission(_Model):
     """Whether probes may load a network, how much of each link, and when.
 

@@ -57,7 +57,7 @@ class ResolvedRun(BaseModel):
     """The finding of Batfish that a person set aside for this run alone."""
     batfish_host: str | None = None
     batfish_port: int = 9996
-    tester: Literal["twin", "external"] = "twin"
+    tester: Literal["twin", "probes", "external"] = "twin"
     before: bool = False
     """Whether an external tester measures before the push, too."""
     timeout_seconds: float | None = None
@@ -92,7 +92,7 @@ class ResolvedRun(BaseModel):
     @property
     def measures_before(self) -> bool:
         """Whether it measures before the push."""
-        return self.measure and (self.tester == "twin" or self.before)
+        return self.measure and (self.tester != "external" or self.before)
 
     def params(self) -> dict[str, Any]:
         """The JSON that the store and the engine keep."""

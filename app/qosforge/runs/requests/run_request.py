@@ -70,9 +70,9 @@ class RunRequest(BaseModel):
     """A new run: a policy for a network, and how it is to be tried.
 
     ``measure``: judge it by measurement and keep it only if its objectives are met; without, it is kept when every
-    device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold, or
-    an external one that gives its measurements, signed. ``not_before``: push no earlier. ``timeout_seconds``: give
-    up, and roll back, after so long.
+    device holds it. ``strict``: warnings stand against it, too. ``tester``: the twin of what the devices hold;
+    probes, which send packets between the hosts of stations; or an external one that gives its measurements,
+    signed. ``not_before``: push no earlier. ``timeout_seconds``: give up, and roll back, after so long.
     """
 
     model_config = _REQUEST
@@ -90,7 +90,7 @@ class RunRequest(BaseModel):
         description="One finding of Batfish that stops nothing in this run; it takes an approver of the network.",
     )
     seed: StrictInt = Field(default=1, ge=0, le=2**64 - 1)
-    tester: Literal["twin", "external"] = "twin"
+    tester: Literal["twin", "probes", "external"] = "twin"
     before: StrictBool = Field(default=False, description="Let an external tester measure before the push, too.")
     ticket: Line = Field(default="", max_length=LONGEST_TICKET, examples=["CHG-1234"])
     not_before: Moment | None = None

@@ -323,6 +323,8 @@ class RunAttempt:
         if self.context.resolved.tester == "external":
             artifact = self._await_measurement(when)
             return self._steps.do(f"measure-{when}", SideMeasurement, measure.judge_external, artifact, when)
+        if self.context.resolved.tester == "probes":
+            return self._steps.do(f"measure-{when}", SideMeasurement, measure.measure_with_probes, when)
         found: SideMeasurement | None = None
         for look in range(1, LOOKS + 1):
             if found is not None and not found.is_open:

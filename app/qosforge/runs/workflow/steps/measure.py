@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.emulation import is_emulated, offer_traffic
+from qosforge.emulation import is_emulated, offer_traffic, with_lab_stations
 from qosforge.errors import ServiceError
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
@@ -20,8 +20,11 @@ from qosforge.runs.workflow.steps.prepare import errors_of, load_texts, stop_aft
 from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
 from qosforge.tester.counters.offered_load import expected_counts
 from qosforge.tester.measurement.document import Measurement, Side
-from qosforge.tester.measurement.judging import overall_outcome
+from qosforge.tester.measurement.judging import overall_outcome, verdicts
+from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.network_under_test import network_under_test
+from qosforge.tester.plugins import measure_packets
+from qosforge.tester.probes.tester import TESTER as PROBES
 from qosforge.tester.replications import REPLICATIONS, next_look_seconds
 
 
@@ -84,6 +87,25 @@ def judge_external(context: Context, artifact: str, when: Side) -> SideMeasureme
         summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in found])
         summary.outcome = outcome
     return SideMeasurement(measurement=artifact, verdicts=summary.verdicts, outcome=outcome)
+
+
+def measure_with_probes(context: Context, when: Side) -> SideMeasurement:
+    """Send what the policy verifies as packets between the hosts of stations, and judge it.
+
+    Done again, it is measured again: what was sent before is part of nothing.
+    """
+    with context.store.stage(context.run_id, f"measure-{when}", MeasurementSummary()) as summary:
+        network = with_lab_stations(context.network, context.lab)
+        plan = MeasurementPlan.of(context.intent.intent, network, context.resolved.seed)
+        seconds = sum(scenario.seconds for scenario in plan.scenarios)
+        context.observe(f"measure-{when}", f"packets between the hosts of stations, for {seconds} s")
+        measurement = measure_packets(PROBES, plan, when, ssh_options=context.route(context.lab).ssh_options)
+        found = verdicts(context.intent.intent, network, measurement)
+        summary.measurement = context.artifacts.put_text(measurement.model_dump_json())
+        summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in found])
+        summary.outcome = overall_outcome(found)
+        summary.text = f"real packets for {seconds} s"
+    return SideMeasurement(measurement=summary.measurement, verdicts=summary.verdicts, outcome=summary.outcome)
 
 
 def check_counters(context: Context, after: Mapping[str, str]) -> CountersResult:

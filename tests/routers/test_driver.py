@@ -1,0 +1,131 @@
+"""The driver of Linux routers over real OpenSSH: what it enters, shows, takes back and keeps."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cli_candidate.errors import CommitPendingError, LineRefusedError
+from napalm.base.exceptions import CommandErrorException, ConnectAuthError, MergeConfigException
+from napalm_linux_tc import LinuxTcDriver
+
+from qoslab import control
+from qoslab.control import Overlay
+from tests.compiler.goldens import GOLDEN
+from tests.patience import PATIENCE
+
+from .conftest import network
+
+pytestmark = [pytest.mark.namespaces, pytest.mark.needs("namespaces"), pytest.mark.needs("ssh-server")]
+
+WANTED = "".join(
+    line + "\n"
+    for line in (GOLDEN / "rfc4594-4-basic" / "linux-6-1.cfg").read_text(encoding="utf-8").splitlines()
+    if line != "!"
+)
+OTHER = (
+    "tc qdisc del dev wan0 root\n"
+    "tc qdisc replace dev wan0 root handle 1: htb default 0x10 r2q 10\n"
+    "tc class add dev wan0 parent 1: classid 1:1 htb rate 5mbit ceil 5mbit burst 1600b cburst 1600b\n"
+)
+
+
+@contextmanager
+def session(lab: Overlay, state: Path, key: Path | None = None) -> Iterator[LinuxTcDriver]:
+    box = lab.boxes["r1"]
+    login = json.loads((state / "logins.json").read_text(encoding="utf-8"))["r1"]
+    arguments = {
+        "port": box.port,
+        "use_keys": True,
+        "key_file": str(key or login["key"]),
+        "alt_host_keys": True,
+        "alt_key_file": str(lab.known_hosts),
+        "ssh_strict": True,
+    }
+    driver = LinuxTcDriver(box.hostname, login["username"], "", optional_args=arguments)
+    driver.open()
+    try:
+        yield driver
+    finally:
+        driver.close()
+
+
+def commit(driver: LinuxTcDriver, lines: str, revert_in: int | None = None) -> None:
+    driver.load_merge_candidate(config=lines)
+    driver.commit_config(revert_in=revert_in)
+
+
+def running(driver: LinuxTcDriver) -> list[str]:
+    return driver.get_config(retrieve="running")["running"].splitlines()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_change_is_shown_line_by_line_and_kept_over_a_restart(lab: Overlay, state: Path, tmp_path: Path) -> None:
+    with session(lab, state) as driver:
+        before = running(driver)
+        assert before == ["ip link set dev lan0 up", "ip link set dev wan0 up"]
+        commit(driver, WANTED, revert_in=600)
+        assert sorted(running(driver)) == sorted([*before, *WANTED.splitlines()])
+        pending = driver.get_pending_commit()
+        assert pending is not None
+        assert (pending.own, pending.timer) == (True, 600)
+        with pytest.raises(CommitPendingError):
+            commit(driver, OTHER)
+        driver.confirm_commit()
+        assert driver.get_pending_commit() is None
+        kept = running(driver)
+        facts = driver.get_facts()
+        assert (facts["vendor"], facts["interface_list"]) == ("Linux", ["lan0", "wan0"])
+    control.stop(state)
+    again = control.start(network(tmp_path / "startup.cfg"), state)
+    with session(again, state) as driver:
+        assert running(driver) == kept
+
+
+def test_nobody_confirms_and_the_router_goes_back_by_itself(lab: Overlay, state: Path) -> None:
+    with session(lab, state) as driver:
+        commit(driver, WANTED)
+        before = running(driver)
+        commit(driver, OTHER, revert_in=1)
+    with session(lab, state) as driver:
+        until(lambda: driver.get_pending_commit() is None and running(driver) == before)
+
+
+def test_a_change_that_waits_is_rolled_back(lab: Overlay, state: Path) -> None:
+    with session(lab, state) as driver:
+        before = running(driver)
+        commit(driver, WANTED, revert_in=600)
+        driver.rollback()
+        assert running(driver) == before
+        assert driver.get_pending_commit() is None
+        with pytest.raises(CommandErrorException, match="nothing was rolled back"):
+            driver.rollback()
+
+
+def test_a_line_that_is_refused_is_named_and_rules_are_taken_whole_or_not_at_all(lab: Overlay, state: Path) -> None:
+    with session(lab, state) as driver:
+        before = running(driver)
+        with pytest.raises(LineRefusedError) as refused:
+            commit(driver, 'nft add table inet qosforge\nnft add rule inet qosforge nowhere counter comment "1"\n')
+        assert refused.value.progress.line_number == 2
+        assert running(driver) == before
+        with pytest.raises(LineRefusedError) as refused:
+            commit(driver, f"{OTHER.splitlines()[1]}\ntc class add dev wan0 parent 7: classid 7:1 htb rate 1mbit\n")
+        assert (refused.value.progress.line_number, refused.value.progress.applied) == (2, 1)
+        with pytest.raises(MergeConfigException, match="line 1: 'reboot'"):
+            driver.load_merge_candidate(config="reboot\n")
+
+
+def test_another_key_is_not_let_in(lab: Overlay, state: Path) -> None:
+    with pytest.raises(ConnectAuthError), session(lab, state, key=state / "r2" / "login_key"):
+        pass

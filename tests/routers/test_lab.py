@@ -1,0 +1,71 @@
+"""Linux routers of a lab: packets pass them, and nothing is left of them however the lab ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from qoslab import control
+from qoslab.control import Overlay
+from qoslab.errors import ChannelError
+from tests.patience import PATIENCE
+
+pytestmark = [pytest.mark.namespaces, pytest.mark.needs("namespaces"), pytest.mark.needs("ssh-server")]
+
+
+def processes(state: Path) -> dict[str, int]:
+    answer = control.status(state)
+    assert answer is not None
+    routers, stations = answer["routers"], answer["stations"]
+    assert isinstance(routers, dict)
+    assert isinstance(stations, dict)
+    return {name: entry["process"] for name, entry in routers.items()} | stations
+
+
+def inside(process: int, *words: str) -> str:
+    command = ["nsenter", "--target", str(process), "--net", "--", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def ping(process: int, address: str) -> None:
+    """Send a datagram there and back: the far end refuses it, which is an answer."""
+    probe = (
+        "import socket, sys\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.settimeout(5)\n"
+        f"s.connect(({address!r}, 9))\ns.send(b'x')\n"
+        "try:\n    s.recv(1)\nexcept ConnectionRefusedError:\n    print('answered')\n"
+    )
+    assert inside(process, "python3", "-c", probe).strip() == "answered"
+
+
+def test_stations_reach_each_other_over_both_routers_and_the_line_has_its_rate(lab: Overlay, state: Path) -> None:
+    held = processes(state)
+    assert set(held) == {"r1", "r2", "a", "b"}
+    ping(held["a"], "198.51.100.2")
+    ping(held["b"], "198.51.100.1")
+    with pytest.raises(ChannelError, match="a kernel of its own"):
+        control.request(state, {"op": "running", "box": "r1"})
+
+
+def test_a_killed_lab_leaves_no_process_and_no_namespace(lab: Overlay, state: Path) -> None:
+    held = processes(state)
+    pid = int((state / "pid").read_text())
+    children = [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    os.kill(pid, signal.SIGKILL)
+    end = time.monotonic() + PATIENCE
+    gone = [*held.values(), *children]
+    while any(_lives(process) for process in gone):
+        assert time.monotonic() < end, [process for process in gone if _lives(process)]
+        time.sleep(0.05)
+    assert control.status(state) is None
+
+
+def _lives(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False
