@@ -204,4 +204,4 @@ def test_the_commands(tmp_path: Path) -> None:
     assert command("device", "remove", "s1", *on).code == 0
     assert [device.name for device in load_network(own).devices] == ["r1"]
     campus = command("device", "show", "r1", "--network", root() / "inventories" / "campus", "--json")
-    assert json.loads(campus.stdout)["route"] == "the lab's emulated devices"
+    assert json.loads(campus.stdout)["route"] == "the lab's devices"

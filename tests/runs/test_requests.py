@@ -326,7 +326,7 @@ def test_events_are_read_on_from_the_last_one_seen(run_requests: RunRequests, or
     run, _ = run_requests.submit(*order, "ada")
     other, _ = run_requests.submit(*order, "ada")
     with run_requests.store.stage(run.id, "read", ReadSummary()):
-        run_requests.store.events.progress(run.id, "read", "5 of the lab's emulated devices")
+        run_requests.store.events.progress(run.id, "read", "5 of the lab's devices")
     run_requests.store.set_status(other.id, RunStatus.RUNNING)
     told = run_requests.events(run.id)
     assert [(event.kind, event.data.get("outcome")) for event in told] == [

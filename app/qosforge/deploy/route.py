@@ -86,7 +86,7 @@ class LabRoute:
         self._state = lab
         self._overlay = overlay
         self._environment = environment
-        self.told = "the lab's emulated devices"
+        self.told = "the lab's devices"
 
     def target(self, device: Device) -> Target:
         """See `Route.target`."""
