@@ -67,7 +67,7 @@ def _end(side: str, field: str) -> str:
 _MATCH = (
     "[iifname NAME:from] "
     f"{_end('s', 'source')} {_end('d', 'destination')} "
-    "[{ip dscp <0-63>:dscp|ip6 dscp <0-63>:dscp}] [meta l4proto <0-255>:protocol] "
+    "[{ip|ip6}:family dscp <0-63>:dscp] [meta l4proto <0-255>:protocol] "
     "[{tcp|udp}:source_transport sport PORTS:source_ports] [{tcp|udp}:transport dport PORTS:destination_ports]"
 )
 

@@ -26,6 +26,8 @@ from qosforge.platforms.linux_tc.lines import TABLE
 from qosforge.platforms.linux_tc.numbering import queue_of
 
 _TRANSPORTS = {"tcp": 6, "udp": 17}
+_EVERYTHING = {"ip": "0.0.0.0/0", "ip6": "::/0"}
+"""All addresses of each family, by its word in nft."""
 
 
 def parse(text: str, device: str, image: str = "") -> Plan:
@@ -34,8 +36,9 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     reading = TABLE.read(text)
     rules = _rules(reading)
     names = dict.fromkeys(entry["dev"] for entry in reading.all("link"))
-    names |= dict.fromkeys(entry["dev"] for entry in reading.all("tree"))
-    jumped = {entry["target"]: entry["dev"] for entry in reading.all("side")}
+    names |= dict.fromkeys(entry["dev"] for entry in reading.all("tree", "side"))
+    hooked = {entry["side"] for entry in reading.all("hook")}
+    jumped = {entry["target"]: entry["dev"] for entry in reading.all("side") if entry["chain"] in hooked}
     interfaces = tuple(
         InterfacePlan(
             name=name,
@@ -52,26 +55,52 @@ def parse(text: str, device: str, image: str = "") -> Plan:
 def _rules(reading: Reading) -> dict[str, tuple[Rule, ...]]:
     """The rules of each chain that refers to chains of classes, in their order."""
     actions: dict[str, dict[str, Any]] = {}
-    for entry in reading.all("counter", "police", "mark", "choose"):
+    for entry in reading.all("counter", "police", "choose"):
         held = actions.setdefault(entry["chain"], {})
         match entry.id:
             case "police":
                 held["police"] = Policer(rate=8 * entry["rate"], burst=entry["burst"], exceed=DROP)
-            case "mark":
-                held["set_dscp"] = entry["dscp"]
             case "choose":
                 held["queue"] = queue_of(entry["id"])
-    terms: dict[str, dict[str, dict[Term, None]]] = {}
+    for chain, mark in _marks(reading).items():
+        actions.setdefault(chain, {})["set_dscp"] = mark
+    terms: dict[str, dict[str, dict[Term, set[str]]]] = {}
     for entry in reading.all("match"):
         told = terms.setdefault(entry["chain"], {}).setdefault(entry["target"], {})
-        told[_term(entry)] = None
+        told.setdefault(_term(entry), set()).add(entry.get("family", ""))
     return {
         chain: tuple(
-            Rule(name=target.removeprefix(f"{chain}/"), any_of=tuple(told), **actions.get(target, {}))
+            Rule(name=target.removeprefix(f"{chain}/"), any_of=tuple(_of_families(told)), **actions.get(target, {}))
             for target, told in targets.items()
         )
         for chain, targets in terms.items()
     }
+
+
+def _marks(reading: Reading) -> dict[str, int]:
+    """The mark that each chain writes into packets of both families; others are kept as not understood."""
+    written: dict[str, dict[str, Entry]] = {}
+    for entry in reading.all("mark"):
+        written.setdefault(entry["chain"], {})[entry["family"]] = entry
+    found = {}
+    for chain, families in written.items():
+        marks = {entry["dscp"] for entry in families.values()}
+        if len(families) == len(_EVERYTHING) and len(marks) == 1:
+            found[chain] = marks.pop()
+        else:
+            for entry in families.values():
+                reading.miss(entry)
+    return found
+
+
+def _of_families(told: dict[Term, set[str]]) -> Iterator[Term]:
+    """Terms; one that is asked of one family alone, and has no address that tells it, gets all of that family's."""
+    for term, families in told.items():
+        alone = families.copy().pop() if len(families) == 1 else ""
+        if alone and term.source is None and term.destination is None:
+            yield term.model_copy(update={"source": _EVERYTHING[alone]})
+        else:
+            yield term
 
 
 def _term(entry: Entry) -> Term:
