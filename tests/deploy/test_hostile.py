@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet, Outcome
 from qosforge.deploy.route import LabRoute
 from qosforge.deploy.sessions import Sessions
@@ -74,7 +73,7 @@ def meet(devices: Devices, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
     opened: list[Fleet] = []
 
     def start(way: Way, sessions: Sessions | None = None, until: Callable[[], str | None] | None = None) -> Fleet:
-        boxes = {driver: (driver, devices.add(way, driver)) for driver in DRIVERS}
+        boxes = {driver: (driver, devices.add(way, driver)) for driver in KINDS}
         boxes["healthy"] = ("ios_legacy", devices.add(HEALTHY))
         known = tmp_path / "known_hosts"
         known.write_text("".join(f"[127.0.0.1]:{port} {devices.host_key}\n" for _, port in boxes.values()))
@@ -133,7 +132,7 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
     assert "hostname Box" not in f"{held} {held!r}", "it leaves through its door alone"
     assert took["healthy"] < SLACK
     assert took["all"] < 6.0 + SLACK
-    for driver in DRIVERS if way.step != "logout" else ():
+    for driver in KINDS if way.step != "logout" else ():
         error = outcomes[driver].error
         assert isinstance(error, DeviceError)
         assert error.where.device == driver
@@ -147,7 +146,7 @@ def test_each_ends_at_its_limit_by_every_driver_and_the_healthy_one_is_served(
     fleet.close()
     assert watch.seconds < 5 * 3.0 + SLACK
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 100 << 10  # KiB
-    tried("exchanges with a hostile device by SSH (way and driver)", len(DRIVERS))
+    tried("exchanges with a hostile device by SSH (way and driver)", len(KINDS))
 
 
 def test_a_device_that_dripped_is_reached_anew(meet: Callable[..., Fleet]) -> None:
@@ -168,7 +167,7 @@ def test_devices_are_left_within_five_seconds_and_the_healthy_one_is_done(
     outcomes, _ = act(fleet, step)
     assert 0 < time.monotonic() - said < 5.0
     assert outcomes["healthy"].error is None
-    for driver in DRIVERS:
+    for driver in KINDS:
         error = outcomes[driver].error
         assert error is not None
         assert "cancelled by ada" in error.message

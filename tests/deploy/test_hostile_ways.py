@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import InventoryRoute
 from qosforge.deploy.sessions import Sessions
@@ -86,7 +85,7 @@ def meet(
                 credentials_file=tmp_path / "no_credentials",
             )
             telnet = by.startswith("telnet")
-            boxes = {driver: (driver, devices.add(way, driver, telnet=telnet)) for driver in DRIVERS}
+            boxes = {driver: (driver, devices.add(way, driver, telnet=telnet)) for driver in KINDS}
             boxes["healthy"] = ("ios_legacy", devices.add(HEALTHY, telnet=telnet))
             (tmp_path / "known_hosts").write_text(
                 "".join(f"[127.0.0.1]:{port} {devices.host_key}\n" for _, port in boxes.values())
@@ -140,7 +139,7 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     assert "hostname Box" in held.shown()
     assert took["healthy"] < LOGIN["seconds"] + SLACK
     assert took["all"] < LOGIN["seconds"] + SLACK
-    for driver in DRIVERS:
+    for driver in KINDS:
         error = outcomes[driver].error
         assert isinstance(error, DeviceError), driver
         assert not isinstance(error, LoginRefused), "nobody refused it"
@@ -159,4 +158,4 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     watch = Stopwatch()
     fleet.close()
     assert watch.seconds < 5 * 3.0 + SLACK
-    tried(f"exchanges with a hostile device by {by} (way and driver)", len(DRIVERS))
+    tried(f"exchanges with a hostile device by {by} (way and driver)", len(KINDS))

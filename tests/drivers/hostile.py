@@ -214,7 +214,7 @@ KINDS = {
         b'enable\r\nconfigure terminal\r\nsnmp-server name "Box"\r\nexit\r\n',
     ),
 }
-"""A device for each driver, of a platform that the driver is for."""
+"""A device for each driver that types at a command line, of a platform that it is for."""
 
 
 @dataclass

@@ -238,7 +238,7 @@ def status(page: Page, word: str) -> None:
 def look_and_approve(bob: Tab) -> None:
     """On a phone, in a profile of one's own: see what would be entered, and approve that."""
     page = bob.page
-    page.get_by_role("link", name="meeting on campus").click()
+    page.get_by_role("link", name="meeting on campus", exact=True).click()
     device = page.locator("details.change", has=page.locator("#device-e300"))
     device.locator("summary").first.click()
     expect(device.locator(".diff .added", has_text="bandwidth-percentage").first).to_be_visible()

@@ -63,7 +63,7 @@ def test_a_run_is_ordered_approved_by_another_watched_judged_and_rolled_back(sit
     ann.require_sound()
 
     bob.log_in("bob", PASSWORD)
-    bob.page.get_by_role("link", name="remote-control on infn-fnal").click()
+    bob.page.get_by_role("link", name="remote-control on infn-fnal", exact=True).click()
     bob.page.get_by_label("Comment").fill("looked at both routers")
     expect(bob.page.locator(".diff .added", has_text="policy-map QOSFORGE-OUT").first).to_be_visible()
     bob.require_sound()

@@ -55,7 +55,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("drift", "drift", "Looks for drift on a schedule; on the host of the database."),
     ),
     "Lab and experiments": (
-        ("lab", "lab", "Emulated devices that speak real SSH on loopback."),
+        ("lab", "lab", "Emulated devices, and real Linux routers, that speak SSH on loopback."),
         ("probe", "probe", "A probe of real packets: STAMP (RFC 8762) and TWAMP Light."),
         ("experiment", "experiments", "The papers' experiments, run in the twin and compared claim by claim."),
     ),
