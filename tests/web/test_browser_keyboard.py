@@ -56,6 +56,7 @@ def test_a_change_goes_its_whole_way(site: Site, somebody: Callable[[], Keyboard
 
     await_text(ann, "Rules of network infn-fnal")
     fill(ann, "Ticket", "CHG-8")
+    await_text(ann, "Compiled for", "#preview")  # no run starts before
     choose(ann, "Start run")
     await_text(ann, "needs approval", _HEADLINE)
 
