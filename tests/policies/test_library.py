@@ -41,7 +41,7 @@ TAKEN = [
     for device in every_platform().devices
     if device.platform != "linux_tc" and golden_file(name, device.name).exists()
 ]
-"""Policies and emulated devices that have a configuration: a kernel takes those of Linux routers (tests/routers)."""
+"""Policies and emulated devices with a configuration: a kernel takes those of Linux routers (tests/routers)."""
 
 
 def emulated(device: Device) -> Box:
