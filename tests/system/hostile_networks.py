@@ -12,10 +12,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from tests.drivers.hostile import HEALTHY, WAYS, Way
+from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Way
 from tests.drivers.hostile_boxes import ACCOUNT, Boxes, Hostile
 
 from .campus import INVENTORY
@@ -23,7 +22,7 @@ from .command import Command
 
 BOXES = {"ios": "r1", "ios_legacy": "r3", "ers": "ers5510", "force10": "e300"}
 """A device of the campus for each driver: its platform, image, interfaces and startup configuration."""
-assert set(BOXES) == set(DRIVERS)
+assert set(BOXES) == set(KINDS)
 
 UNCOUNTED = {"force10"}
 """Drivers of devices that are asked no show command in a run: their platform counts nothing by class."""
@@ -102,7 +101,7 @@ class Networks:
         folder = self.folder / "inventories" / network
         folder.mkdir(parents=True)
         hosts = {}
-        for way, driver in itertools.product(ways, DRIVERS):
+        for way, driver in itertools.product(ways, BOXES):
             if way.step == "show" and driver in UNCOUNTED:
                 continue
             box = campus[BOXES[driver]]
