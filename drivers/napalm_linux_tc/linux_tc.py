@@ -116,12 +116,17 @@ class LinuxTcDriver(BoundedDriver):
             raise ConnectionClosedException(f"no session to {self.hostname}: call open() first")
         self.guard.check()
         whole = f"{self._as_root}sh -c {shlex.quote(_PATH + command)}"
-        stdin, stdout, stderr = self.device.remote_conn_pre.exec_command(whole)
-        stdin.write(data)
-        stdin.channel.shutdown_write()
-        said, errors = stdout.read().decode(), stderr.read().decode()
+        try:
+            stdin, stdout, stderr = self.device.remote_conn_pre.exec_command(whole)
+            stdin.write(data)
+            stdin.channel.shutdown_write()
+            said, errors = (stream.read().decode(errors="replace") for stream in (stdout, stderr))
+            code = stdout.channel.recv_exit_status()
+        except (OSError, EOFError, paramiko.SSHException) as error:
+            self.guard.check()  # it says more, where it was the guard that cut the session
+            raise ConnectionClosedException(f"{self.hostname} closed the session: {error}") from error
         self.guard.check()
-        return said, errors, stdout.channel.recv_exit_status()
+        return said, errors, code
 
     def _ask(self, command: str) -> str:
         said, errors, code = self._run(command)
@@ -216,11 +221,19 @@ class LinuxTcDriver(BoundedDriver):
         return self.get_pending_commit() is not None
 
     def get_pending_commit(self) -> PendingCommit | None:
-        """The commit that waits to be confirmed, by whomever."""
+        """The commit that waits to be confirmed, by whomever.
+
+        Raises:
+            CommandErrorException: the router's note of it is not understood.
+        """
         said, _, code = self._run(undo.PENDING)
-        if code or len(words := said.split()) != _PENDING_WORDS:
+        if code:
             return None
-        deadline, timer, user, now = int(words[0]), int(words[1]), words[2], int(words[3])
+        found = re.fullmatch(r"(\d+) (\d+) (\S+)\s+(\d+)\s*", said)
+        if found is None:
+            raise CommandErrorException(f"{undo.FOLDER}/pending is not understood: {said.strip()!r}")
+        deadline, timer, now = (int(found[number]) for number in (1, 2, 4))
+        user = found[3]
         return PendingCommit(user, user == self.username, timer=timer, left=max(deadline - now, 0))
 
     def confirm_commit(self) -> None:
@@ -274,17 +287,21 @@ class LinuxTcDriver(BoundedDriver):
         return configs
 
     def _running(self) -> tuple[str, ...]:
-        qdiscs = self._ask("tc -j qdisc show")
+        qdiscs, links = self._ask("tc -j qdisc show"), self._ask("ip -j link show")
         rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then nft -j -nn list table {TABLE}; fi")
-        classes = {dev: self._ask(f"tc -d class show dev {shlex.quote(dev)}") for dev in trees(qdiscs)}
         try:
-            return shown_lines(self._ask("ip -j link show"), qdiscs, classes, rules)
+            classes = {dev: self._ask(f"tc -d class show dev {shlex.quote(dev)}") for dev in trees(qdiscs)}
+            return shown_lines(links, qdiscs, classes, rules)
         except ValueError as error:
             raise CommandErrorException(str(error)) from error
 
     def get_facts(self) -> dict[str, Any]:
         """NAPALM's facts as far as a router tells them."""
-        name, release, uptime = self._ask("uname -n; uname -r; cut -d. -f1 /proc/uptime").split()
+        said = self._ask("uname -n; uname -r; cut -d. -f1 /proc/uptime")
+        found = re.fullmatch(r"(\S+)\n(\S+)\n(\d+)\n", said)
+        if found is None:
+            raise CommandErrorException(f"the router's answer is not understood: {said.strip()!r}")
+        name, release, uptime = found.groups()
         return {
             "vendor": "Linux",
             "model": "Linux",
@@ -306,9 +323,6 @@ class LinuxTcDriver(BoundedDriver):
             raise NotImplementedError(f"linux_tc: encoding {encoding!r}; there is only 'text'")
         answers = {command: self._run(command) for command in commands}
         return {command: said + errors for command, (said, errors, _) in answers.items()}
-
-
-_PENDING_WORDS = 4
 
 
 def _line_of(errors: str) -> int:

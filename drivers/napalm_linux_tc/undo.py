@@ -61,7 +61,7 @@ def arm(seconds: int, user: str, tree: str, rules: str) -> str:
     return (
         f"mkdir -p {FOLDER} && chmod 700 {FOLDER} && printf %s {shlex.quote(tree)} > {FOLDER}/undo.tc && "
         f"printf %s {shlex.quote(rules)} > {FOLDER}/undo.nft && "
-        f'echo "$(($(date +%s) + {seconds})) {seconds} {user}" > {FOLDER}/pending && '
+        f'echo "$(($(date +%s) + {seconds})) {seconds} "{shlex.quote(user)} > {FOLDER}/pending && '
         f"{{ setsid sh -c {shlex.quote(timer)} >/dev/null 2>&1 </dev/null & echo $! > {FOLDER}/timer; }}"
     )
 

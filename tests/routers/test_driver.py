@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cli_candidate.errors import CommitPendingError, LineRefusedError
+from cli_candidate.errors import CommitPendingError, LineRefusedError, SessionStoppedError
 from napalm.base.exceptions import CommandErrorException, ConnectAuthError, MergeConfigException
 from napalm_linux_tc import LinuxTcDriver
 
@@ -129,3 +130,19 @@ def test_a_line_that_is_refused_is_named_and_rules_are_taken_whole_or_not_at_all
 def test_another_key_is_not_let_in(lab: Overlay, state: Path) -> None:
     with pytest.raises(ConnectAuthError), session(lab, state, key=state / "r2" / "login_key"):
         pass
+
+
+def test_a_note_of_a_commit_that_is_not_understood_is_named(lab: Overlay, state: Path) -> None:
+    with session(lab, state) as driver:
+        driver.cli(["mkdir -p /run/qosforge; echo half a line > /run/qosforge/pending"])
+        with pytest.raises(CommandErrorException, match="/run/qosforge/pending is not understood"):
+            driver.has_pending_commit()
+
+
+def test_a_session_that_is_stopped_says_why_whatever_it_waits_for(lab: Overlay, state: Path) -> None:
+    with session(lab, state) as driver, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(driver.cli, ["sleep 60"])
+        until(lambda: driver.guard.in_step)
+        driver.guard.stop("the run was cancelled")
+        with pytest.raises(SessionStoppedError, match="the run was cancelled"):
+            waiting.result(30)
