@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -147,13 +147,7 @@ def lab_devices(state: Path) -> frozenset[str] | None:
         ServiceError: it runs and does not answer.
     """
     _require_lab()
-    from qoslab import control  # noqa: PLC0415
-    from qoslab.errors import LabError  # noqa: PLC0415
-
-    try:
-        answer = control.status(state)
-    except LabError as error:
-        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
+    answer = _status(state)
     if answer is None:
         return None
     held = (answer.get(kind) for kind in ("boxes", "routers"))
@@ -168,19 +162,28 @@ def with_lab_stations(network: Network, state: Path | None) -> Network:
     """
     if state is None or not _lab_is_installed():
         return network
-    from qoslab import control  # noqa: PLC0415
-    from qoslab.errors import LabError  # noqa: PLC0415
-
-    try:
-        answer = control.status(state) or {}
-    except LabError as error:
-        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
+    answer = _status(state) or {}
     named = {host.station for host in network.probes.hosts}
     stations = answer.get("stations", {})
     assert isinstance(stations, dict)
     hosts = tuple(LabHost(station=name, process=pid) for name, pid in stations.items() if name not in named)
     probes = network.probes.model_copy(update={"hosts": (*network.probes.hosts, *hosts)})
     return network.model_copy(update={"probes": probes})
+
+
+def _status(state: Path) -> Mapping[str, object] | None:
+    """What the lab that runs in ``state`` says of itself; ``None`` where none runs.
+
+    Raises:
+        ServiceError: it runs and does not answer.
+    """
+    from qoslab import control  # noqa: PLC0415
+    from qoslab.errors import LabError  # noqa: PLC0415
+
+    try:
+        return control.status(state)
+    except LabError as error:
+        raise ServiceError(str(error), hint=f"see {state / 'lab.log'}") from None
 
 
 def _lab_is_installed() -> bool:
