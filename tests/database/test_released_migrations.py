@@ -23,6 +23,7 @@ CHECKSUMS = {
     "r0012_device_summaries.py": "9de15b426e238c8f069f9990d3f53f7ec90955d366860347f902d0d40861036d",
     "r0013_baselines.py": "153485d4567d7abf3cf171d259c57a5f8305211b87db78fae29cb88b310d22d0",
     "r0014_session_clients.py": "78fa9f2519d70e577baf06291020d61dccab0d9cb23db7438521fc74911faf53",
+    "r0015_file_audits.py": "e0d7bd24644d8b8fb31e0ea0defa17d47703775be3b831d1dea966b05ae7b48f",
 }
 """SHA-256 of every migration. A new one is added here; what another one should have done a new one does."""
 

@@ -7,18 +7,23 @@ import json
 import re
 import time
 import zipfile
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
+from qosforge.api.backend import Backend, open_backend
+from qosforge.audit import file_audits
 from qosforge.web import uploaded_files
+from qosforge.web.site import create_site
 from tests.audit.test_saved_files import BRANCH, CORE, SWITCH
 from tests.cli.conftest import Command, qosforge
 from tests.web.people import Persons
-from tests.web.plain_browser import Page
+from tests.web.plain_browser import Page, PlainBrowser
 
 __all__ = ["qosforge"]
 
@@ -32,7 +37,12 @@ def site(client: TestClient, persons: Persons) -> TestClient:
 
 
 def _give(site: TestClient, *files: tuple[str, str | bytes], token: str | None = None) -> str:
-    """Send the page's form, as HTML says; returns the page that is shown in the end, as a person reads it."""
+    """Send the page's form; returns the page that is shown in the end, as a person reads it."""
+    return _text(_send(site, *files, token=token))
+
+
+def _send(site: TestClient, *files: tuple[str, str | bytes], token: str | None = None) -> Response:
+    """Send the page's form, as HTML says, and wait for the result."""
     (form,) = [
         one for one in Page(site.get("/audit").text).forms.values() if one.attributes.get("action") == "/audit"
     ]
@@ -48,12 +58,19 @@ def _give(site: TestClient, *files: tuple[str, str | bytes], token: str | None =
         ]
     )
     kind = {"Content-Type": "multipart/form-data; boundary=x"}
-    answer = site.post("/audit", content=body + b"--x--\r\n", headers=kind)
+    return _ended(site, site.post("/audit", content=body + b"--x--\r\n", headers=kind))
+
+
+def _ended(site: TestClient, answer: Response) -> Response:
     deadline = time.monotonic() + 300
     while 'id="auditing"' in answer.text:
         assert time.monotonic() < deadline
         time.sleep(0.1)
         answer = site.get(answer.url)
+    return answer
+
+
+def _text(answer: Response) -> str:
     text = answer.text[answer.text.index('<main id="main"') :]
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
@@ -72,7 +89,7 @@ def test_the_page_says_what_the_command_says(site: TestClient, tmp_path: Path, q
     command = json.loads(qosforge("audit", "--files", str(tmp_path), "--json").stdout)
     page = _give(site, *CONFIGURATIONS.items(), ("todo.txt", "call ann\n"))
     assert "3 devices, 1 link," in page
-    assert "todo.txt: no line tells the platform" in page
+    assert "todo.txt no line tells the platform" in page
     messages = [one["message"] for one in command["findings"]]
     assert messages
     assert [one for one in messages if one not in page] == []
@@ -116,3 +133,42 @@ def test_a_result_is_for_who_gave_the_files(site: TestClient, persons: Persons) 
     assert "no longer kept" in site.get(result).text
     persons.add("eve").log_in(site)
     assert site.get("/audit").status_code == 403
+
+
+SHORT = "hostname edge9\n"
+
+
+def test_the_platform_of_a_file_is_told_on_the_page(site: TestClient) -> None:
+    answer = _send(site, ("core.txt", CORE), ("edge.txt", SHORT), ("todo.txt", "call ann\n"))
+    assert "1 device, 0 links," in _text(answer)
+    browser = PlainBrowser(site).open(str(answer.url.path))
+    assert "edge.txt no line tells the platform" in _text(answer)
+    browser.press("Audit with these platforms", told=["cisco_ios", ""])
+    told = _ended(site, site.get(browser.path))
+    assert "2 devices, 0 links," in _text(told)
+    assert "edge.txt chosen by you" in _text(told)
+    assert [value for _, value in Page(told.text).forms["platforms"].fields][1:] == [
+        "edge.txt",
+        "cisco_ios",
+        "todo.txt",
+        "",
+    ]
+    alone = _send(site, ("edge.txt", SHORT))
+    assert "Which platform is this file of?" in _text(alone)
+    for file, platform in (("core.txt", "cisco_ios"), ("edge.txt", "toaster")):
+        browser.open(str(alone.url.path)).press("Audit with these platforms", file=file, told=platform)
+        assert browser.status == 422
+    sent = browser.open(str(_send(site, ("a.cfg", BRANCH)).url.path)).text
+    assert "platforms" not in Page(sent).forms, "every line was told"
+
+
+def test_every_process_of_the_service_has_the_result_for_a_day(
+    site: TestClient, backend: Backend, persons: Persons, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = str(_send(site, ("a.cfg", BRANCH)).url.path)
+    with open_backend(backend.settings) as other, TestClient(create_site(other)) as second:
+        persons.find("ann").log_in(second)
+        assert "1 device, 0 links," in _text(second.get(where))
+        monkeypatch.setattr(file_audits, "KEPT", timedelta(0))
+        assert second.get(where).status_code == 404
+        assert "no longer kept" in second.get(where).text

@@ -11,7 +11,7 @@ from qosforge.discovery.model import Discovery
 from qosforge.discovery.saved import discover_saved
 from qosforge.importing.running_configuration import RunningConfiguration
 
-_INCOMPLETE = frozenset({Topic.LEFT_OUT, Topic.SAME_NAME, Topic.NOT_UNDERSTOOD})
+_INCOMPLETE = frozenset({Topic.LEFT_OUT, Topic.UNKNOWN_PLATFORM, Topic.SAME_NAME, Topic.NOT_UNDERSTOOD})
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from types import MappingProxyType
 
 from qosforge.discovery.facts import Note, Topic
 from qosforge.errors import InputError, Place
-from qosforge.importing.running_configuration import RunningConfiguration, read_configuration
+from qosforge.importing.running_configuration import PlatformNotTold, RunningConfiguration, read_configuration
 
 LARGEST = 16 * 2**20
 """Bytes of a configuration file; the largest devices print a few megabytes."""
@@ -39,15 +39,33 @@ def recognise_configurations(
     Raises:
         InputError: there is none; ``where`` is then where they were looked for.
     """
+    read, notes = sort_configurations(files, platforms)
+    require_configuration(read, notes, where)
+    return read, notes
+
+
+def sort_configurations(
+    files: Iterable[tuple[str, Callable[[], str]]], platforms: Mapping[str, str] = MappingProxyType({})
+) -> tuple[list[RunningConfiguration], list[Note]]:
+    """As `recognise_configurations`; there may be none. A file whose platform is not told has such a note."""
     read: list[RunningConfiguration] = []
     notes: list[Note] = []
     for name, text in files:
         try:
             read.append(read_configuration(text(), name, platform_id=platforms.get(name)))
         except InputError as error:
-            notes.append(Note(Topic.LEFT_OUT, "", name, f"{PurePath(name).name}: {error.message}", error.hint))
+            topic = Topic.UNKNOWN_PLATFORM if isinstance(error, PlatformNotTold) else Topic.LEFT_OUT
+            notes.append(Note(topic, "", name, f"{PurePath(name).name}: {error.message}", error.hint))
+    return read, notes
+
+
+def require_configuration(read: Sequence[RunningConfiguration], notes: Sequence[Note], where: str) -> None:
+    """Make sure that there is a configuration among files.
+
+    Raises:
+        InputError: there is none; ``where`` is where they were looked for.
+    """
     if not read:
         why = "; ".join(note.message for note in notes[:3])
         message = f"no configuration of a device is here{f' ({why})' if why else ''}"
         raise InputError(message, Place(file=where), HOW_TO_SAVE)
-    return read, notes

@@ -19,6 +19,11 @@ _VERSION = re.compile(r"(?:! *)?[Vv]ersion (\d+\.\d+[\w().-]*)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 
+@dataclass(eq=False)
+class PlatformNotTold(InputError):
+    """No line of a configuration tells its platform, or they tell two alike: a person can."""
+
+
 @dataclass(frozen=True)
 class RunningConfiguration:
     """A configuration as it was read; ``images`` holds the one that is known, or those that it may be."""
@@ -59,7 +64,7 @@ def recognise_platform(text: str, file: str) -> str:
     """The platform whose lines a text has most of.
 
     Raises:
-        InputError: it has none of any, or of two alike.
+        PlatformNotTold: it has none of any, or of two alike.
     """
     lines = [" ".join(_PROMPT.sub("", line).split()) for line in text.splitlines()]
     switch = any(_SWITCHPORT.fullmatch(line) for line in lines) and not any(_WAN.fullmatch(line) for line in lines)
@@ -75,7 +80,7 @@ def recognise_platform(text: str, file: str) -> str:
         found = [name for name in found if re.fullmatch(platform(name).family.versions, version)] or found
     if most == 0 or len(found) > 1:
         why = "no line tells the platform" if most == 0 else f"may be of {' or '.join(sorted(found))}"
-        raise InputError(why, Place(file=file), f"give --platform: {', '.join(sorted(known))}")
+        raise PlatformNotTold(why, Place(file=file), f"give --platform: {', '.join(sorted(known))}")
     return found[0]
 
 

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 # Tables join the metadata when they are imported.
 import qosforge.access.tables
 import qosforge.artifacts.tables
+import qosforge.audit.tables
 import qosforge.device_state.tables
 import qosforge.policy_library.tables
 import qosforge.runs.record.tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BytesIO
@@ -37,6 +38,24 @@ def unpack_files(given: Iterable[tuple[str, bytes]]) -> tuple[tuple[str, bytes],
     return tuple(sorted(found))
 
 
+def pack_files(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Files in one archive, as `unpack_archive` takes them: any paths, and numbered contents."""
+    given, packed = list(files), BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(_PATHS, json.dumps([name for name, _ in given]))
+        for number, (_, data) in enumerate(given):
+            archive.writestr(str(number), data)
+    return packed.getvalue()
+
+
+def unpack_archive(packed: bytes) -> tuple[tuple[str, bytes], ...]:
+    """The files of `pack_files`."""
+    with ZipFile(BytesIO(packed)) as archive:
+        paths = json.loads(archive.read(_PATHS))
+        return tuple((name, archive.read(str(number))) for number, name in enumerate(paths))
+
+
+_PATHS = "paths"
 _LESS = "give the configurations of one site at a time, or use `qosforge audit --files FOLDER`"
 
 

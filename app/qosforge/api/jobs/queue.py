@@ -50,6 +50,7 @@ class _QueuedJob:
     topic: str | None
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
+    at_end: Callable[[JobProgress], None] | None = None
 
 
 class _Queue:
@@ -116,12 +117,14 @@ class JobQueues:
         person: str,
         topic: str | None = None,
         queue: QueueName = "short",
+        at_end: Callable[[JobProgress], None] | None = None,
     ) -> JobProgress:
         """Submit the job ``function(*arguments)`` unless one of this ``key`` exists; return its progress.
 
         A failed job is submitted again. Of a person's ``topic`` (an editor's page, say) only the newest job waits:
         a waiting one with another key is dropped. The function is one at module level; arguments and result can be
-        pickled.
+        pickled. ``at_end`` is called in the queue's thread once the job is done or has failed, not
+        where it is dropped; what it raises is logged.
 
         Raises:
             TooBusy: too many jobs of this person wait already.
@@ -142,7 +145,7 @@ class JobQueues:
                 raise TooBusy(f"{MAX_WAITING_PER_PERSON} computations of yours wait already", hint="come again")
             self._ended.pop(key, None)
             submitted = self._progress[key] = JobProgress("waiting")
-            target.add(_QueuedJob(key, person, topic, function, arguments))
+            target.add(_QueuedJob(key, person, topic, function, arguments, at_end))
             if target.thread is None:
                 name = f"qosforge-jobs-{queue}"
                 target.thread = threading.Thread(target=self._work, args=(target,), name=name, daemon=True)
@@ -169,6 +172,8 @@ class JobQueues:
     def _work(self, queue: _Queue) -> None:
         while (job := self._next(queue)) is not None:
             progress = _execute(job, queue)
+            if job.at_end is not None:
+                _tell(job, job.at_end, progress)
             size = len(pickle.dumps(progress.result))
             with self._changed:
                 self._progress[job.key] = progress
@@ -199,3 +204,10 @@ def _execute(job: _QueuedJob, queue: _Queue) -> JobProgress:
         # Unexpected: the log has the error itself; the caller only learns that there is one.
         _LOG.error("background job failed", key=job.key, error=str(error))
         return JobProgress("failed", error=ServiceError("the computation failed; the service's log says why"))
+
+
+def _tell(job: _QueuedJob, at_end: Callable[[JobProgress], None], progress: JobProgress) -> None:
+    try:
+        at_end(progress)
+    except Exception as error:  # noqa: BLE001  the queue must go on
+        _LOG.error("the end of a background job could not be told", key=job.key, error=str(error))

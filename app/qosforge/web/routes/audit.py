@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, File, Path, Response, UploadFile
+from fastapi import APIRouter, File, Form, Path, Response, UploadFile
 from fastapi.responses import RedirectResponse
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
-from qosforge.errors import InputError, QosforgeError
+from qosforge.errors import InputError, Place, QosforgeError
+from qosforge.platforms.base import installed, platform
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.uploaded_files import MOST_BYTES, MOST_FILES, unpack_files
 from qosforge.web.views.audit import MOST_SHOWN, SHOWN, submit_audit
-from qosforge.web.views.saved_audit import MOST_ROWS, saved_audit, submit_saved_audit
+from qosforge.web.views.saved_audit import MOST_ASKED, MOST_ROWS, files_to_ask, saved_audit, submit_saved_audit
 
 router = APIRouter()
+
+AuditId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 
 
 @router.get("/audit", dependencies=sees(Role.VIEWER))
@@ -29,7 +32,7 @@ def new_file_audit(page: ThePage) -> Response:
 def audit_files(
     page: ThePage, caller: Caller, backend: TheBackend, files: Annotated[list[UploadFile] | None, File()] = None
 ) -> Response:
-    """Audit the given configurations in the background, and go to the page of the result. Nothing is stored."""
+    """Audit the given configurations in the background, and go to the page of the result."""
     try:
         given = unpack_files((one.filename or "", one.file.read()) for one in files or () if one.filename)
     except InputError as error:
@@ -39,19 +42,13 @@ def audit_files(
 
 
 @router.get("/audit/{audit_id}", dependencies=sees(Role.VIEWER))
-def show_file_audit(
-    page: ThePage, caller: Caller, backend: TheBackend, audit_id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
-) -> Response:
+def show_file_audit(page: ThePage, caller: Caller, backend: TheBackend, audit_id: AuditId) -> Response:
     """The audit of files that the caller gave, or how far it is."""
     progress = saved_audit(backend, audit_id, person=caller.name)
     if progress is None:
-        return _form(
-            page,
-            [InputError(page.text("This result is no longer kept."), hint=page.text("Give the files again."))],
-            404,
-        )
-    if progress.error is not None:
-        return _form(page, progress.error.problems(), 422)
+        return _not_kept(page)
+    if progress.problems:
+        return _form(page, progress.problems, 422)
     return page.answer(
         "networks/file_audit.html.j2",
         progress=progress,
@@ -59,7 +56,37 @@ def show_file_audit(
         shown=SHOWN,
         most_shown=MOST_SHOWN,
         most_rows=MOST_ROWS,
+        most_asked=MOST_ASKED,
+        platforms=sorted(installed(), key=lambda name: platform(name).family.title),
     )
+
+
+@router.post("/audit/{audit_id}", dependencies=sees(Role.VIEWER, recorded=False))
+def tell_platforms(
+    *,
+    page: ThePage,
+    caller: Caller,
+    backend: TheBackend,
+    audit_id: AuditId,
+    file: Annotated[list[str], Form()],
+    told: Annotated[list[str], Form()],
+) -> Response:
+    """Audit the same files again with the platforms of those whose lines do not tell theirs."""
+    files = files_to_ask(backend, audit_id, person=caller.name)
+    if files is None:
+        return _not_kept(page)
+    platforms = {name: chosen for name, chosen in zip(file, told, strict=False) if chosen}
+    for name, chosen in platforms.items():
+        if name not in dict(files):
+            raise InputError(page.text("This is none of the files."), Place(file=name))
+        platform(chosen)
+    again = submit_saved_audit(backend, files, person=caller.name, platforms=platforms)
+    return RedirectResponse(f"/audit/{again}", 303)
+
+
+def _not_kept(page: Page) -> Response:
+    lost = InputError(page.text("This result is no longer kept."), hint=page.text("Give the files again."))
+    return _form(page, [lost], 404)
 
 
 def _form(page: Page, errors: Sequence[QosforgeError] = (), status: int = 200) -> Response:
