@@ -10,6 +10,7 @@ from scipy import special
 
 from qosforge.experiments import ExperimentSession, experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.compare import ClaimComparison, compare_claims
+from qosforge.experiments.model import Experiment
 from qosforge.experiments.running import ExperimentOutcome
 
 _HEAD = """\
@@ -31,6 +32,12 @@ A microsecond decides which of two packets a full queue drops, and from there on
 until they are empty: most of what is between the figures of the plain queues and of strict priority is that.
 Random early detection drops by chance in both, and few packets make HTB's quantiles: their figures are those of
 several draws of packets together, and what is between the means of both sides has an interval.
+
+HFSC is no scheduler of the twin. Its table has what was published of D-CBQ, which shares links alike, then what the
+kernel gives, and the twin's D-CBQ of the same packets: 20 s of 2 Mb/s, rates only, since delays are each one's own.
+HFSC serves by what each class has got so far, so that nothing is left between it and the table but part of a
+packet. D-CBQ goes by an average of the rate, which favours small shares by up to a 32nd of them; where bounded
+classes are alone (row 3) it has each wait a little longer than it must.
 """
 _MEANS = {"loss_ratio": "loss", "mean_us": "mean", "p50_us": "p50", "p99_us": "p99"}
 _COLUMNS = (
@@ -55,12 +62,36 @@ def page() -> Iterator[str]:
     session = ExperimentSession()
     for name in experiment_names():
         experiment = load_experiment(name)
-        if experiment.testbed == "kernel-router":
+        if experiment.testbed in _SECTIONS:
             yield f"## {experiment.title}"
-            outcome = session.outcome(name)
-            yield from _table(outcome)
-            yield from _intervals(outcome)
-            yield from _reasons(name, compare_claims(session, experiment))
+            yield from _SECTIONS[experiment.testbed](session, experiment)
+
+
+def _beside_the_twin(session: ExperimentSession, experiment: Experiment) -> Iterator[str]:
+    outcome = session.outcome(experiment.name)
+    yield from _table(outcome)
+    yield from _intervals(outcome)
+    yield from _reasons(experiment.name, compare_claims(session, experiment))
+
+
+def _beside_a_paper(session: ExperimentSession, experiment: Experiment) -> Iterator[str]:
+    """Every published figure, what each side has in its place, and how far that is off."""
+    sides = next(claim.subject.split("+") for claim in experiment.claims)
+    devices = [experiment_labels().subject(side.partition(".")[0]) for side in sides]
+    yield f"| row | class | published kb/s | {' | '.join(f'{device} kb/s | off %' for device in devices)} |"
+    yield f"|{'---|' * (3 + 2 * len(devices))}"
+    comparisons = compare_claims(session, experiment)
+    for one in comparisons:
+        claim = one.claim
+        if claim.metric == "throughput_kbps" and claim.value and isinstance(one.obtained, Mapping):
+            assert isinstance(claim.value, float)
+            found = " | ".join(
+                f"{value:.1f} | {(value / claim.value - 1) * 100:+.2f}" for value in one.obtained.values()
+            )
+            row, part = claim.scenario.removeprefix("row"), claim.subject.rpartition(".")[2].removeprefix("class")
+            yield f"| {row} | {part} | {claim.value:g} | {found} |"
+    yield ""
+    yield from _reasons(experiment.name, comparisons)
 
 
 def _table(outcome: ExperimentOutcome) -> Iterator[str]:
@@ -115,6 +146,9 @@ def _reasons(name: str, comparisons: tuple[ClaimComparison, ...]) -> Iterator[st
 def _named(experiment: str, comparison: ClaimComparison) -> str:
     claim, labels = comparison.claim, experiment_labels()
     return f"{claim.subject}, {labels.metric(claim.metric)}, {labels.scenario(experiment, claim.scenario)}"
+
+
+_SECTIONS = {"kernel-router": _beside_the_twin, "kernel-link-sharing": _beside_a_paper}
 
 
 if __name__ == "__main__":

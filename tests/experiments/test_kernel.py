@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from qosforge.errors import ServiceError
 from qosforge.experiments import load_experiment
+from qosforge.experiments.model import Experiment
+from qosforge.experiments.testbeds.kernel_link_sharing import cases as link_sharing_cases
+from qosforge.experiments.testbeds.kernel_link_sharing import commands as link_sharing_commands
+from qosforge.experiments.testbeds.kernel_link_sharing import planned_packets as link_sharing_packets
 from qosforge.experiments.testbeds.kernel_router import cases, commands, distribution, ks_distance, planned_packets
+from qosforge.experiments.testbeds.link_sharing import Simulation, simulations
 
 
 def setup(name: str, **fields: Any) -> dict[str, Any]:
@@ -66,3 +73,52 @@ def test_kernel_and_twin_agree_on_strict_priority() -> None:
     for values in case.values.values():
         assert values["mean_ratio"] == pytest.approx(1, rel=0.05)
         assert values["share_ratio"] == pytest.approx(1, rel=0.02)
+
+
+def table_6(row: str, **setup: Any) -> Experiment:
+    """One row of the published table on HFSC, for a short time."""
+    experiment = load_experiment("kernel-hfsc")
+    fields = {"setup": {**experiment.setup, **setup}, "scenarios": {row: {}}}
+    return experiment.model_copy(update=fields)
+
+
+def simulation(row: str) -> Simulation:
+    published = load_experiment("torino-link-sharing")
+    setup = {**published.setup, **table_6(row).setup}
+    (found,) = simulations(published.model_copy(update={"setup": setup}), row, published.scenarios[row])
+    return found
+
+
+def test_a_tree_is_told_to_hfsc_with_limits_and_sooner_first_packets() -> None:
+    told = link_sharing_commands(simulation("row9"))
+    assert "tc class add dev out parent 10: classid 10:1 hfsc ls rate 600000bit ul rate 600000bit" in told
+    first = "hfsc ls rate 200000bit rt umax 1000b dmax 5ms rate 200000bit"
+    assert f"tc class add dev out parent 10:1 classid 10:2 {first}" in told
+    assert "tc class add dev out parent 10:1 classid 10:3 hfsc ls rate 400000bit rt rate 400000bit" in told
+    assert sum(" filter " in line for line in told) == 4
+
+
+def test_bursts_keep_the_mean_rate() -> None:
+    made = simulation("row4")
+    packets = link_sharing_packets(made)
+    third = packets.times_ns[packets.leaves == 2]
+    assert len(third) == pytest.approx(200_000 / 8000 * 25, rel=0.02)
+    assert np.sum(np.diff(third) > 600 * 10**6) in (24, 25)
+    assert (np.diff(packets.times_ns) >= 0).all()
+
+
+def test_the_kernel_is_sent_no_source_that_it_cannot_repeat() -> None:
+    made = simulation("row1")
+    greedy = replace(made, setup={**made.setup, "traffic": {"excess": [{"kind": "tcp"}]}})
+    with pytest.raises(ServiceError, match="tcp"):
+        link_sharing_packets(greedy)
+
+
+@pytest.mark.needs("virtual-time")
+def test_hfsc_shares_a_line_as_published() -> None:
+    fluid, kernel, twin = link_sharing_cases(table_6("row4", seconds=3, warm_up=1))
+    for name, asked in (("class1", 200), ("class2", 400), ("class3", 200), ("class4", 1200)):
+        assert fluid.values[f"fluid.{name}"]["throughput_kbps"] == pytest.approx(asked)
+        assert kernel.values[f"hfsc.{name}"]["throughput_kbps"] == pytest.approx(asked, rel=0.04)
+    assert twin.document is not None
+    assert [flow.name for flow in twin.document.flows] == ["class1", "class2", "class3", "class4"]

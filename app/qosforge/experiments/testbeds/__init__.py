@@ -6,6 +6,7 @@ from qosforge.errors import ServiceError
 from qosforge.experiments.cases import Testbed
 from qosforge.experiments.testbeds.campus import cases as campus
 from qosforge.experiments.testbeds.fan_in import cases as fan_in
+from qosforge.experiments.testbeds.kernel_link_sharing import cases as kernel_link_sharing
 from qosforge.experiments.testbeds.kernel_router import cases as kernel_router
 from qosforge.experiments.testbeds.link_sharing import cases as link_sharing
 from qosforge.experiments.testbeds.reference import cases as reference
@@ -17,6 +18,7 @@ from qosforge.experiments.testbeds.wan_path import cases as wan_path
 _TESTBEDS: dict[str, Testbed] = {
     "campus": campus,
     "fan-in": fan_in,
+    "kernel-link-sharing": kernel_link_sharing,
     "kernel-router": kernel_router,
     "link-sharing": link_sharing,
     "reference": reference,

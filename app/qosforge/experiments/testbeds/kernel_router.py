@@ -46,7 +46,7 @@ _NS = 10**9
 _PS_PER_NS = 1000
 _LINE = (
     "tc qdisc add dev out root handle 1: htb default 1",
-    "tc class add dev out parent 1: classid 1:1 htb rate {100%} burst {late} cburst {late}",
+    "tc class add dev out parent 1: classid 1:1 htb rate {rate} burst {late} cburst {late}",
 )
 """Lets a frame go when a line of this rate begins to send it: a bucket that may go into debt. It holds what the
 line sends in ``_LATE_US``, so that a timer that comes late takes nothing from the line."""
@@ -146,13 +146,20 @@ def planned_packets(setup: Mapping[str, Any], seed: int) -> PlannedPackets:
 
 def commands(setup: Mapping[str, Any]) -> list[str]:
     """What the router is told; ``{30%}`` is that part of the rate."""
-    lines = (*(_LINE if setup["line"] else ()), *(f"tc {line}" for line in setup["tc"]))
-    lines = tuple(line.replace("{late}", str(_late_bytes(setup))) for line in lines)
-    return [re.sub(r"\{(\d+)%\}", lambda part: f"{_part_bps(setup, int(part[1]))}bit", line) for line in lines]
+    lines = [
+        re.sub(r"\{(\d+)%\}", lambda part: f"{_part_bps(setup, int(part[1]))}bit", line) for line in setup["tc"]
+    ]
+    return [*(line_commands(setup["rate_kbps"]) if setup["line"] else ()), *(f"tc {line}" for line in lines)]
 
 
-def _late_bytes(setup: Mapping[str, Any]) -> int:
-    return max(1, int(setup["rate_kbps"]) * _LATE_US // 8000)
+def line_commands(rate_kbps: int) -> list[str]:
+    """What makes the router's interface a line of this rate; its queues hang below class 1:1."""
+    rate, late = f"{rate_kbps}kbit", _late_bytes(rate_kbps)
+    return [line.format(rate=rate, late=late) for line in _LINE]
+
+
+def _late_bytes(rate_kbps: int) -> int:
+    return max(1, int(rate_kbps) * _LATE_US // 8000)
 
 
 def _part_bps(setup: Mapping[str, Any], percent: int) -> int:
@@ -303,7 +310,7 @@ def _in_rates(described: Any, setup: Mapping[str, Any]) -> Any:
         case Mapping():
             return {key: _in_rates(value, setup) for key, value in described.items()}
         case "late":
-            return _late_bytes(setup)
+            return _late_bytes(setup["rate_kbps"])
         case str() if described.endswith("%"):
             return _part_bps(setup, int(described.removesuffix("%")))
         case Sequence() if not isinstance(described, str):

@@ -34,12 +34,12 @@ from qosforge.twin.scenario import (
 
 MODEL = "fluid"
 """The subject that is computed and not run."""
-_PORT: PortName = ("scheduler", "out")
+PORT: PortName = ("scheduler", "out")
 _RECEIVER: PortName = ("receiver", "in")
 
 
 @dataclass(frozen=True)
-class _Simulation:
+class Simulation:
     """A tree with its traffic, and the set-up it runs in."""
 
     tree: ClassTree
@@ -47,15 +47,18 @@ class _Simulation:
 
     @property
     def link_kbps(self) -> float:
+        """The rate of the link that is shared."""
         return float(self.setup["link_kbps"])
 
     def sources(self, traffic: str) -> list[Mapping[str, Any]]:
+        """What a class of this traffic sends; raises ServiceError where no traffic is called so."""
         known = {**self.setup["traffic"], **self.setup.get("sending", {})}
         if traffic not in known:
             raise ServiceError(f"no traffic is called {traffic!r}", hint=f"use one of {', '.join(known)}")
         return list(known[traffic])
 
     def offered_kbps(self) -> dict[str, float]:
+        """Mean rate of each leaf that sends."""
         return {
             leaf.name: offered_kbps(leaf, self.sources(leaf.traffic), self.link_kbps)
             for leaf in self.tree.senders
@@ -63,6 +66,7 @@ class _Simulation:
         }
 
     def expected_kbps(self) -> dict[str, float]:
+        """What each leaf gets in the fluid model."""
         return self.tree.fluid(self.offered_kbps(), self.link_kbps)
 
 
@@ -79,16 +83,16 @@ def simulated_cases(experiment: Experiment, chosen: Sequence[str]) -> Iterator[C
     number = 0
     for name in chosen:
         names = (name, *_wholes(experiment, name))
-        for simulation in _simulations(experiment, name, experiment.scenarios[name]):
+        for simulation in simulations(experiment, name, experiment.scenarios[name]):
             number += 1
-            yield _model(simulation, names, number)
+            yield fluid_case(simulation, names, number)
             for kind in simulation.setup["schedulers"]:
-                yield _case(simulation, kind, names, number)
+                yield twin_case(simulation, kind, _source_flows(simulation), names, number)
 
 
 def documents(experiment: Experiment, name: str) -> Iterator[tuple[str, TwinScenario]]:
     """The twin's scenario under each scheduler, of every simulation of one scenario of the experiment."""
-    for simulation in _simulations(experiment, name, experiment.scenarios[name]):
+    for simulation in simulations(experiment, name, experiment.scenarios[name]):
         for kind in simulation.setup["schedulers"]:
             yield kind, _document(simulation, kind, _source_flows(simulation))
 
@@ -101,7 +105,12 @@ def _wholes(experiment: Experiment, name: str) -> Iterator[str]:
             yield from _wholes(experiment, whole)
 
 
-def _simulations(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Iterator[_Simulation]:
+def simulations(experiment: Experiment, name: str, scenario: Mapping[str, Any]) -> Iterator[Simulation]:
+    """The simulations of one scenario; none where it is made of others.
+
+    Raises:
+        ServiceError: the data describe no tree.
+    """
     if "together" in scenario:
         return
     if "again" in scenario:
@@ -113,7 +122,7 @@ def _simulations(experiment: Experiment, name: str, scenario: Mapping[str, Any])
         yield _simulation(experiment, name, [scenario, one])
 
 
-def _simulation(experiment: Experiment, where: str, layers: list[Mapping[str, Any]]) -> _Simulation:
+def _simulation(experiment: Experiment, where: str, layers: list[Mapping[str, Any]]) -> Simulation:
     setup = dict(experiment.setup)
     each: dict[str, Any] = {}
     for layer in layers:
@@ -129,10 +138,11 @@ def _simulation(experiment: Experiment, where: str, layers: list[Mapping[str, An
     chosen = setup.get("only")
     if chosen is not None:
         setup["schedulers"] = {kind: setup["schedulers"][kind] for kind in chosen}
-    return _Simulation(tree(classes, each, where), setup)
+    return Simulation(tree(classes, each, where), setup)
 
 
-def _model(simulation: _Simulation, names: tuple[str, ...], number: int) -> Case:
+def fluid_case(simulation: Simulation, names: tuple[str, ...], number: int) -> Case:
+    """What the fluid model gives each leaf."""
     expected = simulation.expected_kbps()
     values = {f"{MODEL}.{name}": {"throughput_kbps": rate} for name, rate in expected.items()}
     total = math.fsum(expected.values())
@@ -141,8 +151,10 @@ def _model(simulation: _Simulation, names: tuple[str, ...], number: int) -> Case
     return Case(scenarios=names, document=None, subjects=subjects, load=float(number), values=values)
 
 
-def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: int) -> Case:
-    sent = _source_flows(simulation)
+def twin_case(
+    simulation: Simulation, kind: str, sent: Mapping[str, Sequence[FlowSpec]], names: tuple[str, ...], number: int
+) -> Case:
+    """A simulation in the twin under a scheduler; ``sent`` are the flows of each leaf."""
     return Case(
         scenarios=names,
         document=_document(simulation, kind, sent),
@@ -152,13 +164,13 @@ def _case(simulation: _Simulation, kind: str, names: tuple[str, ...], number: in
     )
 
 
-def _source_flows(simulation: _Simulation) -> dict[str, list[FlowSpec]]:
+def _source_flows(simulation: Simulation) -> dict[str, list[FlowSpec]]:
     """The flows of every leaf."""
     setup = simulation.setup
     return {
-        leaf.name: flows(leaf, queue, simulation.sources(leaf.traffic), setup, _PORT)
+        leaf.name: flows(leaf, queue, simulation.sources(leaf.traffic), setup, PORT)
         if leaf.traffic is not None
-        else [silent(leaf, queue, _PORT, _end_ps(setup))]
+        else [silent(leaf, queue, PORT, _end_ps(setup))]
         for queue, leaf in enumerate(simulation.tree.leaves)
     }
 
@@ -167,7 +179,7 @@ def _end_ps(setup: Mapping[str, Any]) -> int:
     return round(float(setup["warm_up"] + setup["seconds"]) * PS)
 
 
-def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[FlowSpec]]) -> TwinScenario:
+def _document(simulation: Simulation, kind: str, sent: Mapping[str, Sequence[FlowSpec]]) -> TwinScenario:
     setup, leaves = simulation.setup, simulation.tree.leaves
     scheduler = simulation.tree.scheduler({**setup["schedulers"][kind], "estimator": setup["estimator"]})
     egress = EgressSpec(
@@ -175,7 +187,7 @@ def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[FlowSp
         rules=tuple(EgressRule(match=MatchSpec(cos=(queue,)), queue=queue) for queue in range(1, len(leaves))),
         scheduler=scheduler,
     )
-    (node, port), (receiver, end) = _PORT, _RECEIVER
+    (node, port), (receiver, end) = PORT, _RECEIVER
     return TwinScenario(
         version=VERSION,
         duration_ps=_end_ps(setup),
@@ -185,13 +197,13 @@ def _document(simulation: _Simulation, kind: str, sent: Mapping[str, list[FlowSp
             NodeSpec(name=node, ports=(PortSpec(name=port, egress=egress),)),
             NodeSpec(name=receiver, ports=(PortSpec(name=end),)),
         ),
-        links=(LinkSpec(a=_PORT, b=_RECEIVER, rate_bps=round(simulation.link_kbps * 1000), framing="none"),),
+        links=(LinkSpec(a=PORT, b=_RECEIVER, rate_bps=round(simulation.link_kbps * 1000), framing="none"),),
         flows=tuple(flow for found in sent.values() for flow in found),
     )
 
 
 def _subjects(
-    simulation: _Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]
+    simulation: Simulation, kind: str, sent: Mapping[str, tuple[str, ...]]
 ) -> dict[str, SubjectSelection]:
     expected, tree_ = simulation.expected_kbps(), simulation.tree
     link = simulation.link_kbps / 1000
@@ -205,7 +217,7 @@ def _subjects(
     subjects = {
         f"{kind}.{leaf.name}": SubjectSelection(
             flows=sent[leaf.name],
-            port=_PORT,
+            port=PORT,
             queues=(leaf.name,),
             expected={"throughput_mbps": expected[leaf.name] / 1000, "throughput_kbps": expected[leaf.name]},
             facts={"link_mbps": link, "weight": leaf.share, "whole_mbps": leaf.share * link},
@@ -218,7 +230,7 @@ def _subjects(
     def together(chosen: tuple[str, ...], peers: tuple[str, ...]) -> SubjectSelection:
         return SubjectSelection(
             flows=tuple(flow for name in chosen for flow in sent[name]),
-            port=_PORT,
+            port=PORT,
             queues=chosen,
             expected={"throughput_mbps": math.fsum(expected[name] for name in chosen) / 1000},
             facts={"link_mbps": link, "whole_mbps": link * math.fsum(shares[name] for name in chosen)},
