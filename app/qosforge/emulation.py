@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -218,26 +218,24 @@ def _credentials(state: Path) -> dict[str, str]:
     return credentials
 
 
-def is_emulated(network: Network, state: Path) -> bool:
-    """Whether every device of the network is a device of the lab that runs in ``state``, and can be asked here."""
-    if not _lab_is_installed():
-        return False
-    from qoslab import control  # noqa: PLC0415
-    from qoslab.errors import LabError  # noqa: PLC0415
+def emulated_devices(state: Path | None) -> frozenset[str]:
+    """The devices of the lab that runs in ``state`` that are emulated: those that answer and forward nothing.
 
-    try:
-        answer = control.status(state)
-    except LabError:
-        return False
-    emulated = answer.get("boxes") if answer else None
-    return isinstance(emulated, dict) and {device.name for device in network.devices} <= emulated.keys()
+    Raises:
+        ServiceError: the lab does not answer.
+    """
+    if state is None or not _lab_is_installed():
+        return frozenset()
+    boxes = (_status(state) or {}).get("boxes", {})
+    assert isinstance(boxes, dict)
+    return frozenset(boxes)
 
 
 def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS) -> tuple[OfferedPackets, ...]:
     """Carry ``packets`` of every described flow hop by hop through the running lab of the network.
 
     Each device classifies, marks and counts by its own running configuration; the marks that leave one go into the
-    next, the CoS over tagged links only.
+    next, the CoS over tagged links only. A flow comes as far as its devices are emulated.
 
     Returns:
         Every offer made, in order: what each device was given.
@@ -247,14 +245,17 @@ def offer_traffic(network: Network, state: Path, packets: int = OFFERED_PACKETS)
         ServiceError: the lab does not answer, or a device has no such interface.
     """
     _require_lab()
+    emulated = emulated_devices(state)
     offers: list[OfferedPackets] = []
     for scenario in network.traffic:
         for flow in scenario.flows:
-            offers += _carry_flow(network, state, flow, packets)
+            offers += _carry_flow(network, state, flow, packets, emulated)
     return tuple(offers)
 
 
-def _carry_flow(network: Network, state: Path, flow: TrafficFlow, packets: int) -> Iterator[OfferedPackets]:
+def _carry_flow(
+    network: Network, state: Path, flow: TrafficFlow, packets: int, emulated: Collection[str]
+) -> Iterator[OfferedPackets]:
     source, target = network.station(flow.from_), network.station(flow.to)
     device, into = source.attach
     waiting = [
@@ -276,6 +277,8 @@ def _carry_flow(network: Network, state: Path, flow: TrafficFlow, packets: int) 
         )
     ]
     for hop in network.path(source.name, target.name):
+        if hop[0] not in emulated:
+            return  # a kernel of its own takes real packets alone
         offers_out = [replace(offer, out=hop[1]) for offer in waiting]
         outcomes = [(offer, outcome) for offer in offers_out for outcome in _offer_packets(state, offer)]
         yield from offers_out

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.emulation import is_emulated
-from qosforge.inventory.loader import load_network
+from qosforge.emulation import emulated_devices
 from qosforge.resources import root
 
 from .conftest import Command
@@ -30,7 +29,7 @@ def test_a_command_says_how_the_lab_is_installed(qosforge: Command, command: str
 
 
 def test_a_network_is_not_taken_for_emulated(tmp_path: Path) -> None:
-    assert not is_emulated(load_network(CAMPUS), tmp_path)
+    assert not emulated_devices(tmp_path)
 
 
 def test_help_does_not_need_it(qosforge: Command) -> None:

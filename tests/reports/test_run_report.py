@@ -139,6 +139,21 @@ def report(name: str = "voice-video", text: str = "campus") -> RunReport:
     )
 
 
+def test_paths_that_rest_on_different_evidence_say_so_and_the_weakest_is_that_of_the_whole() -> None:
+    whole = report()
+    (first,) = whole.verdicts_after
+    packets = first.model_copy(
+        update={"path": "a→b", "verdict": first.verdict.model_copy(update={"evidence": "measured"})}
+    )
+    both = whole.model_copy(update={"verdicts_after": (packets, first.model_copy(update={"path": "c→d"}))})
+    assert (both.evidence("before"), both.evidence("after")) == ("emulated", "emulated")
+    text = Page(render_run_report(both)).text
+    assert "evidence: emulated, the weakest of its paths: a→b measured; c→d emulated" in text
+    assert "a→b, measured" in text
+    assert "c→d, emulated" in text
+    assert "weakest" not in Page(render_run_report(whole)).text
+
+
 def test_everything_is_in_it() -> None:
     page = Page(render_run_report(report()))
     assert page.open == []

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from qosforge.configtree import headings_only
-from qosforge.deltaq.objective import Outcome
+from qosforge.deltaq.objective import Evidence, Outcome
 from qosforge.keep_rule import KeepRule
 from qosforge.reports.model import DecisionReport, RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
@@ -73,6 +73,8 @@ class RunDetail(RunSummary):
     outcome_before: Outcome | None
     outcome_predicted: Outcome | None
     outcome_after: Outcome | None
+    evidence_before: Evidence | None = Field(description="The weakest of its paths; each verdict has its own.")
+    evidence_after: Evidence | None = Field(description="The weakest of its paths; each verdict has its own.")
     verdicts_before: list[ClassVerdict]
     verdicts_predicted: list[ClassVerdict]
     verdicts_after: list[ClassVerdict]
@@ -177,6 +179,8 @@ def detail_of(summary: RunSummary, report: RunReport, candidate: str | None) -> 
         outcome_before=report.outcome_before(),
         outcome_predicted=report.outcome_predicted(),
         outcome_after=report.outcome_after(),
+        evidence_before=report.evidence("before"),
+        evidence_after=report.evidence("after"),
         verdicts_before=list(report.verdicts_before),
         verdicts_predicted=list(report.verdicts_predicted),
         verdicts_after=list(report.verdicts_after),

@@ -27,11 +27,11 @@ from qosforge.cli.run_output import (
 )
 from qosforge.cli.terminal import out, progress
 from qosforge.deploy.fleet import Fleet
-from qosforge.deploy.route import route_to
+from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import Sessions
-from qosforge.emulation import with_lab_stations
+from qosforge.emulation import emulated_devices, with_lab_stations
 from qosforge.executor.service import RunEnd, open_service
-from qosforge.intent.loader import LoadedIntent
+from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
 from qosforge.keep_rule import in_words
 from qosforge.reports.pdf import run_pdf
@@ -45,6 +45,8 @@ from qosforge.runs.views.report import run_report
 from qosforge.runs.views.summary import summaries_of, summary_of
 from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
+from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
+from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
 from qosforge.tester.measurement.judging import overall_outcome, verdicts
 from qosforge.tester.measurement_plan import MeasurementPlan
@@ -99,9 +101,9 @@ def measure(run_options: RunOptions, tester: str, packets: Path | None, as_json:
         require_format(packets)
         require_writable(packets)
     judged = (
-        _measure_twin(loaded, net, run_options.seed)
+        _measure_twin(loaded.intent, net, run_options.seed)
         if tester == TWIN
-        else _measure_packets(loaded, net, tester, run_options.seed)
+        else _measure_packets(loaded.intent, net, tester, run_options.seed)
     )
     if packets is not None:
         write_packets(measured_packets(judged.measurement), packets)
@@ -119,29 +121,40 @@ def measure(run_options: RunOptions, tester: str, packets: Path | None, as_json:
     sys.exit(0 if judged.outcome == "met" else 1)
 
 
-def _measure_twin(loaded: LoadedIntent, net: Network, seed: int) -> live.JudgedMeasurement:
+def _measure_twin(intent: Intent, net: Network, seed: int) -> live.JudgedMeasurement:
     settings = load_settings()
     route = route_to(settings, net)
     with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
-        devices = devices_under_test(loaded.intent, net)
+        devices = devices_under_test(intent, net)
         progress("read", f"{len(devices or net.devices)} devices: {route.told}")
         texts = live.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")
-    return live.measure_until_conclusive(loaded.intent, net, texts, seed=seed)
+    return live.measure_until_conclusive(intent, net, texts, seed=seed)
 
 
-def _measure_packets(loaded: LoadedIntent, net: Network, tester: str, seed: int) -> live.JudgedMeasurement:
-    """Have packets sent; what they will load is told before."""
+def _measure_packets(intent: Intent, net: Network, tester: str, seed: int) -> live.JudgedMeasurement:
+    """Have packets sent wherever the whole way is real; the twin stands in for the rest."""
     route = route_to(load_settings(), net)
     net = with_lab_stations(net, route.lab)
-    plan = MeasurementPlan.of(loaded.intent, net, seed)
+    parts = EvidenceParts.of(intent, net, emulated_devices(route.lab))
+    measured = _send(parts.real, tester, seed, route) if parts.real else None
+    simulated = None
+    if parts.emulated:
+        progress("evidence", parts.told)
+        simulated = _measure_twin(parts.emulated.intent, parts.emulated.network, seed).measurement
+    joined = join_evidence(measured, simulated)
+    found = verdicts(intent, net, joined)
+    return live.JudgedMeasurement(joined, found, overall_outcome(found), 0.0)
+
+
+def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
+    """What packets show of a part; what they will load is told before."""
+    plan = MeasurementPlan.of(part.intent, part.network, seed)
     for scenario in plan.scenarios:
         progress("measure", f"{scenario.name}: {len(scenario.flows)} flows for {scenario.seconds} s, by {tester}")
     for load_of_link in link_loads(plan)[:_MOST_LOADS]:
         progress("load", str(load_of_link))
-    measured = measure_packets(tester, plan, "before", ssh_options=route.ssh_options)
-    found = verdicts(loaded.intent, net, measured)
-    return live.JudgedMeasurement(measured, found, overall_outcome(found), 0.0)
+    return measure_packets(tester, plan, "before", ssh_options=route.ssh_options)
 
 
 def recover(as_json: bool) -> None:

@@ -11,7 +11,7 @@ from qosforge.cli.output import STYLE
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
 from qosforge.deltaq.objective import ObjectiveVerdict
-from qosforge.reports.evidence import deciding, observed, sentences
+from qosforge.reports.evidence import deciding, evidence_words, observed, sentences
 from qosforge.reports.table import COLUMNS, comparison_table, format_bound
 from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import Measurement
@@ -19,10 +19,32 @@ from qosforge.tester.measurement.judging import ClassVerdict
 
 
 def print_comparison(before: Measurement | None, after: Measurement | None, *, first: str = "before") -> None:
-    """Per scenario and class: before (under the name ``first``), after and the benefit."""
+    """Per scenario and class: before (under the name ``first``), after and the benefit.
+
+    Packets that were measured are not pooled with those that were simulated.
+    """
+    for evidence, sides in _by_evidence(before, after).items():
+        _print_comparison(*sides, first, evidence)
+
+
+def _by_evidence(
+    before: Measurement | None, after: Measurement | None
+) -> dict[str, tuple[Measurement | None, Measurement | None]]:
+    """Both sides by what their paths rest on, by a word for it: none where a side rests on one thing."""
+    kinds = [dict.fromkeys(map(side.evidence_of, side.scenarios)) for side in (before, after) if side]
+    if any(len(found) < 2 for found in kinds):
+        return {"": (before, after)}
+    return {
+        f", {kind}": (before.part(kind) if before else None, after.part(kind) if after else None)
+        for kind in dict.fromkeys(kind for found in kinds for kind in found)
+    }
+
+
+def _print_comparison(before: Measurement | None, after: Measurement | None, first: str, evidence: str) -> None:
     groups = comparison_table(before, after, by_path=False)
     for scenario in dict.fromkeys((g.scenario, g.title) for g in groups):
-        table = Table(title=scenario[1], title_justify="left", box=None, padding=(0, 1), title_style="bold")
+        title = f"{scenario[1]}{evidence}"
+        table = Table(title=title, title_justify="left", box=None, padding=(0, 1), title_style="bold")
         for heading in ("class", "traffic", ""):
             table.add_column(heading, no_wrap=True)
         for column in COLUMNS:
@@ -44,10 +66,15 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
 
     What is before is called ``first``.
     """
+    for evidence, sides in _by_evidence(before, after).items():
+        _print_accounts(*sides, first, evidence)
+
+
+def _print_accounts(before: Measurement | None, after: Measurement | None, first: str, evidence: str) -> None:
     found, balances = accounts(before, after, by_path=False), trade_offs(before, after)
     for scenario, title in dict.fromkeys((a.scenario, a.title) for a in found):
         table = Table(
-            title=f"Expected and observed: {title}",
+            title=f"Expected and observed: {title}{evidence}",
             title_justify="left",
             box=None,
             padding=(0, 1),
@@ -83,8 +110,7 @@ def print_verdicts(verdicts: Mapping[str, Iterable[ClassVerdict]], *, every_boun
     whole = {key: verdict for side in by_side for key, verdict in side.items()}
     if not whole:
         return
-    evidence = ", ".join(dict.fromkeys(one.verdict.evidence for one in whole.values()))
-    title = f"Verdicts (evidence: {evidence})"
+    title = f"Verdicts (evidence: {evidence_words(list(whole.values()))})"
     table = Table(box=None, padding=(0, 1), title=title, title_justify="left", title_style="bold")
     for heading in (
         "scenario",

@@ -129,6 +129,7 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str 
             "predicted": [v.model_dump(mode="json") for v in report.verdicts_predicted],
             "after": [v.model_dump(mode="json") for v in report.verdicts_after],
         },
+        "evidence": {"before": report.evidence("before"), "after": report.evidence("after")},
         "keep": report.keep,
         "rollout": [wave.model_dump(mode="json") for wave in report.rollout],
         "left_out": {"devices": list(report.left_out), "retry": report.reason_hint if report.left_out else ""},

@@ -9,12 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, field_validator, model_validator
 
 Evidence = Literal["predicted", "emulated", "measured"]
-"""What a verdict rests on: our model of our configuration, the twin of what the devices hold, or packets."""
+"""What a verdict rests on, the weakest first: our model of our configuration, the twin of what the devices hold, or
+packets."""
 
 Outcome = Literal["met", "broken", "inconclusive"]
 """What can be said at the stated confidence."""
@@ -187,6 +189,11 @@ class ObjectiveVerdict(BaseModel):
         missing = [bound.more_packets for bound in self.bounds if bound.outcome == "inconclusive"]
         known = [count for count in missing if count is not None]
         return max(known) if known and len(known) == len(missing) else None
+
+
+def weakest(found: Iterable[Evidence]) -> Evidence | None:
+    """The weakest evidence of several, which is that of the whole; ``None`` where there is none."""
+    return min(found, key=get_args(Evidence).index, default=None)
 
 
 def combine(outcomes: list[Outcome]) -> Outcome:

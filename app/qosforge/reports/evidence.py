@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from qosforge.deltaq.error_spending import confidence_at
-from qosforge.deltaq.objective import BoundVerdict, Evidence, ObjectiveVerdict
+from qosforge.deltaq.objective import BoundVerdict, Evidence, ObjectiveVerdict, weakest
 from qosforge.reports.table import format_bound
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -43,6 +43,18 @@ def interval(bound: BoundVerdict) -> str:
     first, last = _round(low, bound), _round(high, bound)
     unit = last.partition(" ")[2]
     return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
+
+
+def evidence_words(verdicts: Sequence[ClassVerdict]) -> str:
+    """What verdicts rest on together, and, where their paths differ, what each path does."""
+    found = weakest(each.verdict.evidence for each in verdicts)
+    by_path: dict[Evidence, dict[str, None]] = {}
+    for each in verdicts:
+        by_path.setdefault(each.verdict.evidence, {})[each.path or each.scenario] = None
+    if found is None or len(by_path) < 2:
+        return found or ""
+    paths = "; ".join(f"{', '.join(names)} {evidence}" for evidence, names in by_path.items())
+    return f"{found}, the weakest of its paths: {paths}"
 
 
 def sentences(verdicts: Iterable[ClassVerdict]) -> Iterator[tuple[str, str]]:

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from qosforge.deltaq.objective import Outcome, combine
+from qosforge.deltaq.objective import Evidence, Outcome, combine, weakest
 from qosforge.findings import Finding
 from qosforge.keep_rule import KeepRule
 from qosforge.tester.measurement.changes import ClassChange
-from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict
 
 _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
@@ -134,6 +134,11 @@ class RunReport(BaseModel):
     changes: tuple[ClassChange, ...] = ()
     rollout: tuple[WaveReport, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    def evidence(self, side: Side) -> Evidence | None:
+        """What the verdicts of a side rest on together, the weakest of their paths; ``None`` without any."""
+        verdicts = self.verdicts_before if side == "before" else self.verdicts_after
+        return weakest(each.verdict.evidence for each in verdicts)
 
     def outcome_before(self) -> Outcome | None:
         """Return what all verdicts before the push come to; ``None`` when nothing was judged."""

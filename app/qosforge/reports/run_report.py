@@ -15,7 +15,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from qosforge.findings import Finding, Severity
 from qosforge.reports.delay_origin import not_recorded, run_origins
-from qosforge.reports.evidence import interval, observed
+from qosforge.reports.evidence import evidence_words, interval, observed
 from qosforge.reports.model import RunReport
 from qosforge.reports.proofs import proof_lines, proofs
 from qosforge.reports.row_table import row_table
@@ -66,7 +66,7 @@ def render_run_report(report: RunReport) -> str:
         sides=tuple(sides),
         rows=verdict_rows(report),
         confidences=sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}),
-        evidences=sorted({each.verdict.evidence for each in verdicts}),
+        evidence=evidence_words(report.verdicts_after or report.verdicts_before or report.verdicts_predicted),
         accounts=accounts(report.before, report.after),
         balances=trade_offs(report.before, report.after),
         side_texts=side_texts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from qosforge.deltaq.objective import BoundVerdict
+from qosforge.deltaq.objective import BoundVerdict, Evidence
 from qosforge.reports.changes import difference
 from qosforge.reports.evidence import sentence
 from qosforge.reports.model import RunReport
@@ -24,6 +24,8 @@ class VerdictRow:
     sides: Mapping[When, BoundVerdict]
     evidence: Mapping[When, str]
     """The evidence of each side, as a sentence."""
+    rests_on: Evidence
+    """What the side rests on that was judged last."""
     change: str = ""
     """The comparison of after with before in words; empty where there is none."""
 
@@ -51,14 +53,16 @@ def rows_by_side(
         for bound in each.bounds
     }
     found: dict[tuple[str, str, str | None, str], tuple[dict[When, BoundVerdict], dict[When, str]]] = {}
+    rest_on: dict[tuple[str, str, str | None, str], Evidence] = {}
     for side, verdicts in judged.items():
         for each in verdicts:
             for bound in each.verdict.bounds:
-                sides, evidence = found.setdefault(
-                    (each.scenario, each.traffic_class, each.path, bound.label), ({}, {})
-                )
+                key = (each.scenario, each.traffic_class, each.path, bound.label)
+                sides, evidence = found.setdefault(key, ({}, {}))
+                rest_on[key] = each.verdict.evidence
                 sides[side] = bound
                 evidence[side] = sentence(bound, each)
     return tuple(
-        VerdictRow(*key[:3], sides, evidence, changed.get(key, "")) for key, (sides, evidence) in found.items()
+        VerdictRow(*key[:3], sides, evidence, rest_on[key], changed.get(key, ""))
+        for key, (sides, evidence) in found.items()
     )

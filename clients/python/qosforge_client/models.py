@@ -36,6 +36,14 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
 
 
+class Evidence(StrEnum):
+    """What verdicts rest on, the weakest first."""
+
+    PREDICTED = "predicted"
+    EMULATED = "emulated"
+    MEASURED = "measured"
+
+
 class _Document(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
@@ -195,6 +203,8 @@ class Run(RunSummary):
     outcome_before: Verdict | None
     outcome_predicted: Verdict | None
     outcome_after: Verdict | None
+    evidence_before: Evidence | None = None
+    evidence_after: Evidence | None = None
     left_out: tuple[str, ...]
 
 

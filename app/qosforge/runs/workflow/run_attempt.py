@@ -323,14 +323,13 @@ class RunAttempt:
         if self.context.resolved.tester == "external":
             artifact = self._await_measurement(when)
             return self._steps.do(f"measure-{when}", SideMeasurement, measure.judge_external, artifact, when)
-        if self.context.resolved.tester == "probes":
-            return self._steps.do(f"measure-{when}", SideMeasurement, measure.measure_with_probes, when)
+        probes = self.context.resolved.tester == "probes"
+        work = measure.measure_with_probes if probes else measure.measure_with_twin
         found: SideMeasurement | None = None
         for look in range(1, LOOKS + 1):
             if found is not None and not found.is_open:
                 break
             earlier = found.measurement if found else None
-            work = measure.measure_with_twin
             found = self._steps.do(
                 measure.look_stage(when, look), SideMeasurement, work, running, when, look, earlier
             )

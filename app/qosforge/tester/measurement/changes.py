@@ -41,8 +41,8 @@ def class_changes(
         scenario = scenario_of(network, check)
         if scenario is None or not all(_has_scenario(side, scenario.name) for side in (before, after)):
             continue
-        confidence = confidence_at(check.confidence, after.look_of(scenario.name), after.looks)
-        paired = _are_paired(before, after, scenario.name)
+        confidence = confidence_at(check.confidence, after.look_of(scenario.name, check.path), after.looks)
+        paired = _are_paired(before, after, scenario.name, check.path)
         for name in check.classes:
             spec = intent.objective_of(check, name)
             if spec is None:
@@ -73,11 +73,12 @@ def _has_scenario(measurement: Measurement, scenario: str) -> bool:
     return any(each.name == scenario for each in measurement.scenarios)
 
 
-def _are_paired(before: Measurement, after: Measurement, scenario: str) -> bool:
+def _are_paired(before: Measurement, after: Measurement, scenario: str, path: str) -> bool:
     """Whether replications with the same number drew the same, for as long, on both sides."""
-    if "measured" in (before.evidence, after.evidence) or before.seed != after.seed:
+    sides = [(side, side.scenario(scenario, path)) for side in (before, after)]
+    if "measured" in {side.evidence_of(result) for side, result in sides} or before.seed != after.seed:
         return False
-    return _length(before.scenario(scenario)) == _length(after.scenario(scenario))
+    return len({_length(result) for _, result in sides}) == 1
 
 
 def _length(result: ScenarioResult) -> tuple[float | None, float | None]:

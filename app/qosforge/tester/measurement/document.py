@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from qosforge.deltaq.distribution import DeltaQ
-from qosforge.deltaq.objective import Evidence
+from qosforge.deltaq.objective import Evidence, weakest
 from qosforge.deltaq.sample import FlowSamples, Sample
 from qosforge.errors import TesterError
 from qosforge.tester.measurement.delay_checks import MOST_DELAY_PS
@@ -161,7 +161,8 @@ class ScenarioResult(BaseModel):
     ``waited_seconds`` how long its last packets were waited for; ``None`` where the tester did not say. ``look`` is
     the last look of the measurement that added to it; ``None``: that of the measurement. Flows that nobody judges
     may stand once for all replications: counts added up, rates averaged. ``path_delays`` says where the delay of
-    the classes that are judged arises; ``None``: not recorded.
+    the classes that are judged arises; ``None``: not recorded. ``evidence`` is that of these flows, ``None``: that
+    of the measurement.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -173,6 +174,7 @@ class ScenarioResult(BaseModel):
     warm_up_seconds: Annotated[Seconds, Field(ge=0)] | None = None
     waited_seconds: Annotated[Seconds, Field(ge=0)] | None = None
     look: Number | None = None
+    evidence: Evidence | None = None
     path_delays: Annotated[tuple[PathDelay, ...], Field(max_length=MOST_PATHS)] | None = None
     flows: tuple[FlowResult, ...]
 
@@ -187,7 +189,11 @@ class ScenarioResult(BaseModel):
 
 
 class Measurement(BaseModel):
-    """All scenarios of one side of a push, or of a prediction. It is addressed by the hash of its content."""
+    """All scenarios of one side of a push, or of a prediction. It is addressed by the hash of its content.
+
+    ``evidence`` is the weakest of its scenarios. Where some paths of a scenario have other evidence than others,
+    it is there once for each, with the flows of these paths.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -208,9 +214,12 @@ class Measurement(BaseModel):
     def _keep_to_the_protocol(self, info: ValidationInfo) -> Self:
         if self.look > self.looks:
             raise ValueError(f"there is no look {self.look} of {self.looks}: say how often it may be judged")
-        later = [each.name for each in self.scenarios if self.look_of(each.name) > self.look]
+        later = [each.name for each in self.scenarios if (each.look or self.look) > self.look]
         if later:
             raise ValueError(f"scenario {later[0]} is of a look that the measurement has not had: {self.look}")
+        found = weakest(each.evidence or self.evidence for each in self.scenarios)
+        if found is not None and found != self.evidence:
+            raise ValueError(f"its evidence is {self.evidence}, and the weakest of its scenarios is {found}")
         if info.context is _STORED:
             return self
         faults = tuple(protocol_faults(self))
@@ -223,10 +232,10 @@ class Measurement(BaseModel):
         """Read a stored document without the checks that it passed then: it stays readable as checks are added."""
         return cls.model_validate_json(text, context=_STORED)
 
-    def missing_facts(self, scenario: str) -> tuple[str, ...]:
+    def missing_facts(self, scenario: str, path: str | None = None) -> tuple[str, ...]:
         """The facts that a tester of real packets did not report of a scenario; ``KeyError`` for an unknown one."""
-        found = self.scenario(scenario)
-        if self.evidence != "measured":
+        found = self.scenario(scenario, path)
+        if self.evidence_of(found) != "measured":
             return ()
         sending = [flow for flow in found.flows if flow.sent]
         said = {
@@ -237,16 +246,33 @@ class Measurement(BaseModel):
         }
         return tuple(words for words, known in said.items() if not known)
 
-    def look_of(self, scenario: str) -> int:
+    def look_of(self, scenario: str, path: str | None = None) -> int:
         """The last look that added to a scenario; ``KeyError`` for one that it does not have."""
-        return self.scenario(scenario).look or self.look
+        return self.scenario(scenario, path).look or self.look
 
-    def scenario(self, name: str) -> ScenarioResult:
-        """Return the scenario of that name; ``KeyError`` names those there are."""
-        for scenario in self.scenarios:
-            if scenario.name == name:
-                return scenario
-        raise KeyError(f"no scenario {name!r}: there are {[each.name for each in self.scenarios]}")
+    def evidence_of(self, result: ScenarioResult) -> Evidence:
+        """What the flows of a scenario rest on."""
+        return result.evidence or self.evidence
+
+    def scenario(self, name: str, path: str | None = None) -> ScenarioResult:
+        """Return the scenario of that name, if wanted that with the flows of one path, or else its first.
+
+        ``KeyError`` names those there are.
+        """
+        found = [each for each in self.scenarios if each.name == name]
+        if not found:
+            raise KeyError(f"no scenario {name!r}: there are {[each.name for each in self.scenarios]}")
+        return next((each for each in found if any(flow.path == path for flow in each.flows)), found[0])
+
+    def flows(self, scenario: str) -> tuple[FlowResult, ...]:
+        """All flows of a scenario, whatever they rest on; ``KeyError`` for one that it does not have."""
+        self.scenario(scenario)
+        return tuple(flow for each in self.scenarios if each.name == scenario for flow in each.flows)
+
+    def part(self, evidence: Evidence) -> Self | None:
+        """The scenarios that rest on this evidence, with it alone; ``None`` where there are none."""
+        kept = tuple(each for each in self.scenarios if self.evidence_of(each) == evidence)
+        return self.model_copy(update={"evidence": evidence, "scenarios": kept}) if kept else None
 
 
 def class_flows(
@@ -263,7 +289,7 @@ def class_flows(
     """
     return tuple(
         flow
-        for flow in measurement.scenario(scenario).flows
+        for flow in measurement.flows(scenario)
         if flow.traffic_class == traffic_class
         and (path is None or flow.path == path)
         and (kind is None or flow.kind == kind)
@@ -276,7 +302,7 @@ def flows_of(
     """The flows of any of these classes, of one path where wanted; ``KeyError`` when the scenario is unknown."""
     return tuple(
         flow
-        for flow in measurement.scenario(scenario).flows
+        for flow in measurement.flows(scenario)
         if flow.traffic_class in traffic_classes and path in (None, flow.path)
     )
 
@@ -296,7 +322,8 @@ def class_sample(
                 f"flow {flow.name} of scenario {scenario} has no samples, and a verdict needs their order",
                 hint="let the tester keep the samples of every flow with an objective",
             )
-    return flows_sample(flows, independent=measurement.evidence != "measured")
+    simulated = measurement.evidence_of(measurement.scenario(scenario, path)) != "measured"
+    return flows_sample(flows, independent=simulated)
 
 
 def flows_sample(flows: Iterable[FlowResult], *, independent: bool) -> Sample:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from qosforge.deltaq.figures import DelayFigures, judge_figures
-from qosforge.deltaq.objective import Objective, ObjectiveVerdict, Outcome, combine
+from qosforge.deltaq.objective import Evidence, Objective, ObjectiveVerdict, Outcome, combine
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, judge_together, make_inconclusive
 from qosforge.deltaq.warm_up import START_DOMINATES, start_effect
@@ -60,19 +60,22 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
             if spec is None:
                 continue
             requested = spec.bounds()
+            result = measurement.scenario(scenario.name, check.path)
+            evidence = measurement.evidence_of(result)
+            clock_error_ps = (measurement.clock_error_ps or 0) if evidence == "measured" else 0
             way = path_delay_of(measurement, scenario.name, name, check.path)
             flows = flows_of(measurement, scenario.name, intent.within(name), path=check.path)
-            figures = _figures_alone(measurement, flows)
+            figures = _figures_alone(evidence, flows)
             sample = None if figures else judged_sample(measurement, scenario, intent, check, name)
             verdict = (
                 judge(
                     requested,
                     sample,
                     confidence=check.confidence,
-                    evidence=measurement.evidence,
-                    look=measurement.look_of(scenario.name),
+                    evidence=evidence,
+                    look=measurement.look_of(scenario.name, check.path),
                     looks=measurement.looks,
-                    clock_error_ps=measurement.clock_error_ps or 0,
+                    clock_error_ps=clock_error_ps,
                     episode=way.burst_packets if way else None,
                 )
                 if sample is not None
@@ -80,25 +83,24 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
                     requested,
                     figures,
                     confidence=check.confidence,
-                    evidence=measurement.evidence,
-                    clock_error_ps=measurement.clock_error_ps or 0,
+                    evidence=evidence,
+                    clock_error_ps=clock_error_ps,
                 )
             )
-            missing = missing_part(measurement, scenario.name, flows)
+            missing = missing_part(measurement, result, flows)
             why = (
-                _short_measurement(measurement, scenario.name, check, missing)
+                _short_measurement(evidence, result, check, missing)
                 or (_start_effect(sample, judged) if sample is not None else "")
-                or _unsettled_policers(measurement.scenario(scenario.name), way)
+                or _unsettled_policers(result, way)
             )
             if why:
                 verdict = make_inconclusive(verdict, why)
-            lacking = measurement.missing_facts(scenario.name)
+            lacking = measurement.missing_facts(scenario.name, check.path)
             if figures:
                 lacking += ("the delay of each packet, so that all that its figures allow counts",)
             if missing:
                 lacking += (f"what was sent in {missing.part}",)
             verdict = verdict.model_copy(update={"lacking": lacking})
-            result = measurement.scenario(scenario.name)
             found.append(
                 ClassVerdict(
                     scenario=scenario.name,
@@ -116,12 +118,12 @@ def verdicts(intent: Intent, network: Network, measurement: Measurement) -> tupl
     )
 
 
-def _figures_alone(measurement: Measurement, flows: Iterable[FlowResult]) -> tuple[DelayFigures, ...]:
+def _figures_alone(evidence: Evidence, flows: Iterable[FlowResult]) -> tuple[DelayFigures, ...]:
     """The figures of flows of which a tester of packets keeps no delays, but says the smallest, the mean and the
     largest; nothing where some have samples, or lack one of these.
     """
     sending = [flow for flow in flows if flow.sent]
-    if measurement.evidence != "measured" or any(flow.samples for flow in sending):
+    if evidence != "measured" or any(flow.samples for flow in sending):
         return ()
     found = []
     for flow in sending:
@@ -149,14 +151,15 @@ def judged_sample(
         TesterError: the tester kept no samples of a flow of it.
     """
     sample = class_sample(measurement, scenario.name, intent.within(name), path=check.path)
-    if measurement.evidence == "measured" or all(flow.source.kind != "trace" for flow in scenario.flows):
+    simulated = measurement.evidence_of(measurement.scenario(scenario.name, check.path)) != "measured"
+    if not simulated or all(flow.source.kind != "trace" for flow in scenario.flows):
         return sample
     return replace(sample, repeats=float(max(1, sample.sent.size)))
 
 
 def path_delay_of(measurement: Measurement, scenario: str, name: str, path: str) -> PathDelay | None:
     """What the tester recorded of a class's way; ``None`` where it did not."""
-    recorded = measurement.scenario(scenario).path_delays or ()
+    recorded = measurement.scenario(scenario, path).path_delays or ()
     return next((each for each in recorded if (each.traffic_class, each.path) == (name, path)), None)
 
 
@@ -170,10 +173,11 @@ def _unsettled_policers(result: ScenarioResult, way: PathDelay | None) -> str:
     )
 
 
-def _short_measurement(measurement: Measurement, scenario: str, check: Verify, missing: MissingPart | None) -> str:
+def _short_measurement(
+    evidence: Evidence, result: ScenarioResult, check: Verify, missing: MissingPart | None
+) -> str:
     """That packets on a wire were measured for less than the policy asks, or in part; nothing where not."""
-    result = measurement.scenario(scenario)
-    if measurement.evidence == "measured" and result.seconds is not None:
+    if evidence == "measured" and result.seconds is not None:
         measured = result.seconds * result.replications
         if measured < check.seconds * WHOLE:
             return f"the measurement was cut short: {measured:g} s of {check.seconds} s"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qosforge.tester.measurement.document import FlowResult, Measurement
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 
 SILENT = 0.01
 """Part of the seconds in which, at the end, nothing need be sent."""
@@ -24,15 +24,16 @@ class MissingPart:
         return f"{self.part}, in which some {self.packets:,} packets were due"
 
 
-def missing_part(measurement: Measurement, scenario: str, flows: Iterable[FlowResult]) -> MissingPart | None:
+def missing_part(
+    measurement: Measurement, result: ScenarioResult, flows: Iterable[FlowResult]
+) -> MissingPart | None:
     """What is missing of flows at the end of their periods, or of whole periods; ``None`` where nothing is, or
     nobody said how long was measured.
 
     Nothing is missing of a flow whose last packet was sent no longer before the end than others of it lie apart, or
     within a hundredth of the seconds before it. What was due is reckoned by the pace of what is there.
     """
-    result = measurement.scenario(scenario)
-    if measurement.evidence != "measured" or result.seconds is None:
+    if measurement.evidence_of(result) != "measured" or result.seconds is None:
         return None
     seconds, begin = result.seconds, result.warm_up_seconds or 0.0
     looked_at = [flow for flow in flows if flow.samples]

@@ -28,11 +28,11 @@ _PS = 10**12
 
 
 def protocol_faults(measurement: Measurement) -> Iterator[Fault]:
-    """The faults of a measurement of real packets, by the place in its document; a simulation has none."""
-    if measurement.evidence != "measured":
-        return
+    """The faults of what packets showed, by the place in the document; a simulation has none."""
     seen: set[str] = set()
     for number, scenario in enumerate(measurement.scenarios):
+        if measurement.evidence_of(scenario) != "measured":
+            continue
         if scenario.name in seen:
             message = f"scenario {scenario.name} is there twice"
             yield Fault(f"scenarios.{number}", message, "give each scenario once, with all its flows")

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.run_models import without_secrets
+from qosforge.deltaq.objective import weakest
 from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
@@ -274,6 +275,13 @@ class RunView:
         """The sides on which anything was judged, in their order."""
         judged = {side for row in self.verdicts for side in row.sides}
         return [side for side in SIDES if side in judged]
+
+    @property
+    def weakest(self) -> str:
+        """What the verdicts judged last rest on together, where their paths differ in it."""
+        last = self.report.verdicts_after or self.report.verdicts_before
+        found = {each.verdict.evidence for each in last}
+        return weakest(found) or "" if len(found) > 1 else ""
 
     @property
     def confidences(self) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.emulation import is_emulated, offer_traffic, with_lab_stations
+from qosforge.emulation import emulated_devices, offer_traffic, with_lab_stations
 from qosforge.errors import ServiceError
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
@@ -19,8 +19,9 @@ from qosforge.runs.workflow.results import CountersResult, SideMeasurement
 from qosforge.runs.workflow.steps.prepare import errors_of, load_texts, stop_after
 from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
 from qosforge.tester.counters.offered_load import expected_counts
+from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
 from qosforge.tester.measurement.document import Measurement, Side
-from qosforge.tester.measurement.judging import overall_outcome, verdicts
+from qosforge.tester.measurement.judging import ClassVerdict, overall_outcome, verdicts
 from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.network_under_test import network_under_test
 from qosforge.tester.plugins import measure_packets
@@ -34,34 +35,96 @@ def measure_with_twin(
     """Run the twin on the running configurations, and judge; ``earlier`` is the artifact of the look before."""
     name = look_stage(when, look)
     with context.store.stage(context.run_id, name, MeasurementSummary()) as summary:
-        in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
-        context.observe(name, f"twin of the configuration read back{in_all}")
-        text = context.artifacts.get_text(earlier) if earlier else None
-        network = network_under_test(context.intent.intent, context.network)
-        named = {device.name for device in network.devices}
-        judged = context.compute(
-            live.measure,
-            context.intent.intent,
-            network,
-            load_texts(context, {name: text for name, text in running.items() if name in named}),
-            seed=context.resolved.seed,
-            when=when,
-            look=look,
-            earlier=Measurement.parse_stored(text) if text else None,
-        )
-        summary.measurement = context.artifacts.put_text(judged.measurement.model_dump_json())
-        summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in judged.verdicts])
-        summary.outcome = judged.outcome
-        further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
-        most = context.computing.seconds
-        more = further is not None and further <= most
-        told = _spent(judged)
-        if further is not None and not more:
-            told += f", and more would take longer than the {most:,.0f} s that a computation may"
-        summary.text = told
+        whole = Part(context.intent.intent, context.network)
+        judged = _simulate(context, whole, running, when=when, look=look, earlier=_stored(context, earlier))
+        _record(context, summary, judged.measurement, judged.verdicts)
+        more, summary.text = _further(context, judged, look)
     return SideMeasurement(
         measurement=summary.measurement, verdicts=summary.verdicts, outcome=judged.outcome, more=more
     )
+
+
+def measure_with_probes(
+    context: Context, running: Mapping[str, str], when: Side, look: int, earlier: str | None
+) -> SideMeasurement:
+    """Send what the policy verifies as packets between the hosts of stations, and judge it.
+
+    On paths through emulated devices the twin simulates what these hold; further looks are its alone. Done again,
+    packets are sent again: what was sent before is part of nothing.
+    """
+    name = look_stage(when, look)
+    with context.store.stage(context.run_id, name, MeasurementSummary()) as summary:
+        network = with_lab_stations(context.network, context.lab)
+        parts = EvidenceParts.of(context.intent.intent, network, emulated_devices(context.lab))
+        before = _stored(context, earlier)
+        told, more = [], False
+        measured = before.part("measured") if before else None
+        if before is None and parts.real is not None:
+            measured, seconds = _send(context, parts.real, when, name)
+            told.append(f"real packets for {seconds} s")
+        judged = None
+        if parts.emulated is not None:
+            simulated = before.part("emulated") if before else None
+            judged = _simulate(context, parts.emulated, running, when=when, look=look, earlier=simulated)
+            more, spent = _further(context, judged, look)
+            told += [spent, parts.told]
+        joined = join_evidence(measured, judged.measurement if judged else None)
+        found = verdicts(context.intent.intent, network, joined)
+        _record(context, summary, joined, found)
+        summary.text = "; ".join(told)
+    outcome = overall_outcome(found)
+    more = more and outcome == "inconclusive"
+    return SideMeasurement(measurement=summary.measurement, verdicts=summary.verdicts, outcome=outcome, more=more)
+
+
+def _send(context: Context, part: Part, when: Side, stage: str) -> tuple[Measurement, int]:
+    """What packets showed of a part, and for how many seconds they were measured."""
+    plan = MeasurementPlan.of(part.intent, part.network, context.resolved.seed)
+    seconds = sum(scenario.seconds for scenario in plan.scenarios)
+    context.observe(stage, f"packets between the hosts of stations, for {seconds} s")
+    return measure_packets(PROBES, plan, when, ssh_options=context.route(context.lab).ssh_options), seconds
+
+
+def _simulate(
+    context: Context, part: Part, running: Mapping[str, str], *, when: Side, look: int, earlier: Measurement | None
+) -> live.JudgedMeasurement:
+    """What the twin of the configurations read back shows of a part."""
+    in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
+    context.observe(look_stage(when, look), f"twin of the configuration read back{in_all}")
+    network = network_under_test(part.intent, part.network)
+    named = {device.name for device in network.devices}
+    return context.compute(
+        live.measure,
+        part.intent,
+        network,
+        load_texts(context, {name: text for name, text in running.items() if name in named}),
+        seed=context.resolved.seed,
+        when=when,
+        look=look,
+        earlier=earlier,
+    )
+
+
+def _stored(context: Context, artifact: str | None) -> Measurement | None:
+    return Measurement.parse_stored(context.artifacts.get_text(artifact)) if artifact else None
+
+
+def _record(
+    context: Context, summary: MeasurementSummary, measurement: Measurement, found: Sequence[ClassVerdict]
+) -> None:
+    summary.measurement = context.artifacts.put_text(measurement.model_dump_json())
+    summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in found])
+    summary.outcome = overall_outcome(found)
+
+
+def _further(context: Context, judged: live.JudgedMeasurement, look: int) -> tuple[bool, str]:
+    """Whether the twin looks again, and what it spent; says so where a further look would take too long."""
+    further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
+    most = context.computing.seconds
+    told = _spent(judged)
+    if further is not None and further > most:
+        return False, f"{told}, and more would take longer than the {most:,.0f} s that a computation may"
+    return further is not None, told
 
 
 def _spent(judged: live.JudgedMeasurement) -> str:
@@ -89,27 +152,8 @@ def judge_external(context: Context, artifact: str, when: Side) -> SideMeasureme
     return SideMeasurement(measurement=artifact, verdicts=summary.verdicts, outcome=outcome)
 
 
-def measure_with_probes(context: Context, when: Side) -> SideMeasurement:
-    """Send what the policy verifies as packets between the hosts of stations, and judge it.
-
-    Done again, it is measured again: what was sent before is part of nothing.
-    """
-    with context.store.stage(context.run_id, f"measure-{when}", MeasurementSummary()) as summary:
-        network = with_lab_stations(context.network, context.lab)
-        plan = MeasurementPlan.of(context.intent.intent, network, context.resolved.seed)
-        seconds = sum(scenario.seconds for scenario in plan.scenarios)
-        context.observe(f"measure-{when}", f"packets between the hosts of stations, for {seconds} s")
-        measurement = measure_packets(PROBES, plan, when, ssh_options=context.route(context.lab).ssh_options)
-        found = verdicts(context.intent.intent, network, measurement)
-        summary.measurement = context.artifacts.put_text(measurement.model_dump_json())
-        summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in found])
-        summary.outcome = overall_outcome(found)
-        summary.text = f"real packets for {seconds} s"
-    return SideMeasurement(measurement=summary.measurement, verdicts=summary.verdicts, outcome=summary.outcome)
-
-
 def check_counters(context: Context, after: Mapping[str, str]) -> CountersResult:
-    """Read the counters of the pushed devices twice; an emulated network is given traffic between the readings.
+    """Read the counters of the pushed devices twice; emulated ones are given traffic between the readings.
 
     A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
     """
@@ -138,7 +182,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
 
     first = context.on_devices(plans, reading)
     try:
-        emulated = context.lab is not None and is_emulated(context.network, context.lab)
+        emulated = emulated_devices(context.lab)
         offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
 
         def reading_again(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
@@ -152,7 +196,7 @@ def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterN
         for name, outcome in second.items():
             before = first[name].value
             if before is not None and outcome.value is not None:
-                due = expected_counts(context.network, plans[name], offers) if emulated else None
+                due = expected_counts(context.network, plans[name], offers) if name in emulated else None
                 found = compare_counters(plans[name], before, outcome.value, due)
                 shown = context.fleet.words(name).in_message
                 notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
