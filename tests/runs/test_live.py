@@ -12,7 +12,8 @@ from qosforge.errors import DeviceError, DeviceErrors, InputError, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.workflow.live import measure_until_conclusive, read_running, require_checks, running_plans
+from qosforge.runs.workflow.live import measure_until_conclusive, read_running, running_plans
+from qosforge.tester.measurable import require_checks
 from tests.device_texts import opened, said
 
 

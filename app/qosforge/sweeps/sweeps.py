@@ -22,8 +22,8 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.runs.record.ids import new_run_id
 from qosforge.runs.record.tables import SCHEMA_VERSION
-from qosforge.runs.workflow.live import require_checks
 from qosforge.sweeps.tables import SWEEP_POINTS, SWEEPS
+from qosforge.tester.measurable import require_checks
 
 MOST_POINTS = 1000
 """Points of one sweep."""

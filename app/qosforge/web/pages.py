@@ -20,8 +20,8 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.platforms.base import installed, platform
 from qosforge.release import release
 from qosforge.reports.row_table import row_table
+from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
-from qosforge.runs.workflow.rollback import rolled_back_since
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.documentation import documentation

@@ -14,7 +14,7 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
 from qosforge.intent.policy_source import load_policy
 from qosforge.policy_library.choice import PolicyChoice, policy_source
-from qosforge.runs.workflow.live import require_checks, require_traffic
+from qosforge.tester.measurable import require_checks, require_traffic
 from qosforge.tester.network_under_test import devices_under_test
 
 router = APIRouter(tags=["measurements"])

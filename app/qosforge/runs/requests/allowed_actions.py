@@ -8,12 +8,12 @@ from typing import Any
 
 from qosforge.access.roles import NotAllowed
 from qosforge.runs.record.invalid_state import InvalidState, require_status, require_stoppable
+from qosforge.runs.record.keep_question import question
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.retry import STARTS, require_reached
 from qosforge.runs.workflow.pause import require_pausable, require_paused
-from qosforge.runs.workflow.steps.compare import question
 
 Denial = InvalidState | NotAllowed
 """Why an action is not allowed now."""

@@ -15,6 +15,7 @@ from qosforge.inventory.changes import Approval, ChangeRules
 from qosforge.inventory.models import Network
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.invalid_state import InvalidState, require_status
+from qosforge.runs.record.keep_question import question
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.run import Run
@@ -24,7 +25,6 @@ from qosforge.runs.record.summaries import PrepareSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.retry import last_summary
 from qosforge.runs.workflow.rules import EffectiveRules, NetworkRules
-from qosforge.runs.workflow.steps.compare import question
 from qosforge.settings import Settings
 
 LONGEST_COMMENT = 2000

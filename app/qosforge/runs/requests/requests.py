@@ -23,6 +23,7 @@ from qosforge.runs.record.idempotency import IdempotencyKey
 from qosforge.runs.record.invalid_state import InvalidState, require_stoppable
 from qosforge.runs.record.lineage import RunAction
 from qosforge.runs.record.reason import Reason, retry
+from qosforge.runs.record.rolled_back import require_rollback_possible
 from qosforge.runs.record.rollout_record import LEAVES_OUT, left_out
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import next_attempt_columns
@@ -35,7 +36,6 @@ from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.external_tester import receive
 from qosforge.runs.workflow.pause import require_pausable, require_paused
-from qosforge.runs.workflow.rollback import require_rollback_possible
 from qosforge.telemetry.traces import current_traceparent
 from qosforge.tester.measurement.document import Measurement, Side
 

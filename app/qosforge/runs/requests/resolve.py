@@ -18,9 +18,9 @@ from qosforge.policy_library.versions import PolicyVersion
 from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.set_aside import RecordedSetAside
 from qosforge.runs.requests.run_request import LONGEST_TICKET, RunRequest
-from qosforge.runs.workflow.live import require_checks, require_traffic
 from qosforge.settings import Settings
 from qosforge.telemetry.traces import current_traceparent
+from qosforge.tester.measurable import require_checks, require_traffic
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from qosforge.reports.model import DecisionReport, DeviceReport, RunReport, Stag
 from qosforge.runs.record.attempts import attempt_start
 from qosforge.runs.record.earlier_words import in_present_words
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.keep_question import question
+from qosforge.runs.record.rolled_back import rolled_back_by
 from qosforge.runs.record.rollout_record import left_out, wave_states
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
@@ -31,8 +33,6 @@ from qosforge.runs.record.summaries import (
     ValidateSummary,
 )
 from qosforge.runs.record.tables import CHANGING, JournalAction
-from qosforge.runs.workflow.rollback import rolled_back_by
-from qosforge.runs.workflow.steps.compare import question
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict

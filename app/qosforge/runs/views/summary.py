@@ -8,10 +8,10 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from qosforge.page_addresses import run_page
+from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.runs.workflow.rollback import rolled_back_since
 
 
 class RunSummary(BaseModel):

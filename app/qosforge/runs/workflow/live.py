@@ -14,8 +14,7 @@ from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.not_saved import LiveState
 from qosforge.deploy.transaction import running
 from qosforge.deploy.unsaved import read_in_the_way
-from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
-from qosforge.intent.loader import LoadedIntent
+from qosforge.errors import DeviceErrors, QosforgeError
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
@@ -24,7 +23,6 @@ from qosforge.platforms.device_text import Configuration, DeviceText
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import (
     ClassVerdict,
-    has_objectives,
     open_scenarios,
     overall_outcome,
     verdicts,
@@ -42,46 +40,6 @@ class JudgedMeasurement:
     verdicts: tuple[ClassVerdict, ...]
     outcome: Outcome
     cpu_seconds: float
-
-
-def require_checks(loaded: LoadedIntent) -> None:
-    """Make sure that a measurement of the intent could end in a verdict.
-
-    Raises:
-        InputError: no check of it judges a class that has an objective.
-    """
-    if not has_objectives(loaded.intent):
-        raise InputError(
-            "no check judges a class with an objective, so there is nothing to measure",
-            Place(file=loaded.document.file, path="verify"),
-            "add checks under 'verify', or ask for no measurement: `qosforge push`, by REST `measure: false`",
-        )
-
-
-def require_traffic(network: Network) -> None:
-    """Make sure that a network describes what a measurement by its twin takes.
-
-    Raises:
-        InputError: it has no stations or no traffic; says what can be done without.
-    """
-    lacking = " and ".join(
-        what for what, there in (("no stations", network.stations), ("no traffic", network.traffic)) if not there
-    )
-    if lacking:
-        derive = [
-            f"qosforge network {what} derives {source}"
-            for what, source, there in (
-                ("stations", "stations from access ports", network.stations),
-                ("traffic", "traffic from counters", network.traffic),
-            )
-            if not there
-        ]
-        raise InputError(
-            f"{network.name} has {lacking}, and a verdict takes both",
-            Place(file="links.yaml" if not network.stations else "traffic.yaml"),
-            "without them you can compile, validate, diff and push (which reads back and looks at the counters by "
-            f"class); for a verdict: {', then '.join(derive)}, or describe them by hand (docs/devices.md)",
-        )
 
 
 def read_running(fleet: Fleet, devices: Collection[str] = ()) -> dict[str, DeviceText]:

@@ -17,7 +17,7 @@ from qosforge.keep_rule import KeepRule
 from qosforge.policy_library.trust import require_owner
 from qosforge.policy_library.versions import LATEST
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
-from qosforge.runs.workflow.live import require_checks
+from qosforge.tester.measurable import require_checks
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.run_form import AsideLink, RunForm, chosen_policy
 

@@ -14,9 +14,9 @@ from qosforge.api.run_pages import visible_networks
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
 from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
+from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.workflow.rollback import rolled_back_since
 
 LAST = 8
 """Ended runs that are listed."""

@@ -28,6 +28,7 @@ from qosforge.reports.trade_offs import side_texts
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.rolled_back import rollbacks_of, rolled_back_by
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
@@ -38,7 +39,6 @@ from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.failure_reasons import failure_reasons
 from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited_side
-from qosforge.runs.workflow.rollback import rollbacks_of, rolled_back_by
 from qosforge.tester.measurement.document import Side, When
 from qosforge.web.views.changes import DiffLine, Sign
 from qosforge.web.views.run_classes import ClassTile, class_tiles

@@ -8,11 +8,8 @@ from datetime import datetime, timedelta
 from qosforge.keep_rule import KeepRule, strictest
 from qosforge.reports.changes import change_sentence, got_better
 from qosforge.runs.record.decisions import Decision
-from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import ASKS
-from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import CompareSummary
-from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import ComparisonResult, KeepDecision, SideMeasurement
 from qosforge.runs.workflow.steps.wait import await_external, say
@@ -115,15 +112,3 @@ def await_keep_decision(context: Context, question: str, until: datetime | None)
 
 def _word(decisions: Sequence[Decision], question: str) -> Decision | None:
     return next((decision for decision in reversed(decisions) if decision.candidate == question), None)
-
-
-def question(store: RunStore, run: Run) -> str | None:
-    """The comparison on which a run waits for a word now; ``None`` where it does not."""
-    if run.status is not RunStatus.RUNNING or run.waits_for != ASKS:
-        return None
-    compared = [
-        stage.summary
-        for stage in store.stages(run.id)
-        if isinstance(stage.summary, CompareSummary) and stage.run_attempt == run.attempt
-    ]
-    return compared[-1].question if compared else None

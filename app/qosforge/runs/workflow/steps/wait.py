@@ -17,6 +17,7 @@ from qosforge.runs.record.interruption import interrupted_outcome
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
+from qosforge.runs.record.rolled_back import originals
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
@@ -36,7 +37,6 @@ from qosforge.runs.workflow.results import (
     WaitResult,
     WaveTurn,
 )
-from qosforge.runs.workflow.rollback import originals
 from qosforge.tester.measurement.document import Side
 
 T = TypeVar("T")
