@@ -14,6 +14,7 @@ PRELOADED = (
     "qosforge.cli.main",
     "qosforge.cli.policies",
     "qosforge.cli.local_runs",
+    "qosforge.cli.stored_runs",
     "qosforge.cli.runs",
     "qosforge.cli.lab",
     "qosforge.cli.worker",

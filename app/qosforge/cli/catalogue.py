@@ -33,7 +33,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("run", "runs", "Do the whole loop: measure, push, measure again, judge, keep or roll back."),
         ("push", "runs", "Push an intent without measuring: compile, validate, push, read back, save."),
         ("measure", "runs", "Measure what the devices do now against an intent's objectives."),
-        ("runs", "runs", "List the newest runs."),
+        ("runs", "run_list", "List the newest runs."),
         ("show", "runs", "Show one run: findings, comparison, verdicts, devices and stages."),
         ("wait", "decisions", "Follow a run on a service to its end, and exit by its verdict."),
         ("approve", "decisions", "Approve what a run would do, or keeping what it asks about."),

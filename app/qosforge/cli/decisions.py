@@ -114,4 +114,4 @@ def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
 
 def _decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:
     """Decide on a run of this machine's store, as the user of this shell."""
-    import_module("qosforge.cli.local_runs").decide(decision, as_json)
+    import_module("qosforge.cli.stored_runs").decide(decision, as_json)

@@ -1,29 +1,23 @@
-"""Runs on this machine: carried out, recovered, measured, looked at. It takes seconds to import."""
+"""Runs on this machine: carried out, recovered, measured. It takes seconds to import."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-from qosforge.artifacts.store import open_artifacts
 from qosforge.cli.account import account
 from qosforge.cli.options import load
-from qosforge.cli.output import print_json, print_problems, require_writable, write_file
+from qosforge.cli.output import print_json, print_problems, require_writable
 from qosforge.cli.reports import Reports
 from qosforge.cli.run_options import RunOptions
 from qosforge.cli.run_output import (
     exit_code,
     expected_json,
-    list_entry,
     print_end,
     print_measurement,
     print_report,
-    print_runs,
-    print_whole,
     run_json,
     shown_path,
-    tell,
 )
 from qosforge.cli.terminal import out, progress
 from qosforge.deploy.fleet import Fleet
@@ -34,18 +28,12 @@ from qosforge.executor.service import RunEnd, open_service
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
 from qosforge.keep_rule import in_words
-from qosforge.reports.pdf import run_pdf
-from qosforge.reports.run_report import render_run_report
-from qosforge.runs.record.run import Run
-from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
-from qosforge.runs.views.report import run_report
-from qosforge.runs.views.summary import summaries_of, summary_of
 from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
 from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
+from qosforge.tester.measurable import require_checks, require_traffic
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.export import measured_packets, require_format, write_packets
 from qosforge.tester.measurement.judging import overall_outcome, verdicts
@@ -94,8 +82,8 @@ def _report_recovered(ended: list[RunEnd]) -> None:
 def measure(run_options: RunOptions, tester: str, packets: Path | None, as_json: bool) -> None:
     """Measure what the devices do now: by the twin of what they hold, or by packets that a tester sends."""
     loaded, net = load(run_options.policy, run_options.network, run_options.parameters)
-    live.require_traffic(net)
-    live.require_checks(loaded)
+    require_traffic(net)
+    require_checks(loaded)
     if packets is not None:
         # Told now rather than after the measurement.
         require_format(packets)
@@ -169,50 +157,3 @@ def recover(as_json: bool) -> None:
         out.print(f"run {entry.run}: {entry.status.replace('_', ' ')}")
         print_problems(error.document() for error in entry.errors)
     sys.exit(3 if any(entry.status in (RunStatus.NEEDS_RECOVERY, RunStatus.FAILED) for entry in ended) else 0)
-
-
-def list_runs(limit: int, as_json: bool) -> None:
-    """The newest runs of this machine's store."""
-    settings = load_settings()
-    settings.make_var_dir()
-    with RunStore(settings.database_url) as store:
-        found = summaries_of(store, store.list_runs(limit))
-    entries = [list_entry(run.model_dump(mode="json")) for run in found]
-    if as_json:
-        print_json(entries)
-    else:
-        print_runs(entries)
-
-
-def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_json: bool) -> None:
-    """One run of this machine's store."""
-    settings = load_settings()
-    settings.make_var_dir()
-    with RunStore(settings.database_url) as store:
-        report = run_report(store, open_artifacts(settings, store.database), run_id)
-    if html is not None:
-        write_file(html, render_run_report(report))
-    if pdf is not None:
-        require_writable(pdf)
-        write_file(pdf, run_pdf(report))
-    reports.run(report)
-    if as_json:
-        print_json(report.model_dump(mode="json") | expected_json(report.before, report.after))
-        return
-    print_whole(report)
-
-
-def decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:
-    """Decide on a run of this machine's store, as the user of this shell."""
-    settings = load_settings()
-    settings.make_var_dir()
-    with RunStore(settings.database_url) as store:
-        run_requests = RunRequests(settings, store, open_artifacts(settings, store.database))
-        run = decision(run_requests, account())
-        listed = run_requests.candidate(run.id)
-        document = summary_of(store, run).model_dump(mode="json")
-    tell(
-        {**document, "candidate": listed.id if listed else None},
-        "qosforge serve carries it out, or qosforge recover",
-        as_json,
-    )

@@ -14,11 +14,9 @@ from qosforge.cli.run_options import FollowOptions, RunOptions
 from qosforge.cli.run_output import (
     exit_code,
     expected_json,
-    list_entry,
     print_end,
     print_measurement,
     print_report,
-    print_runs,
     print_whole,
     run_json,
     tell,
@@ -90,24 +88,6 @@ def wait(run_id: str, seconds: float, reports: Reports, as_json: bool) -> None:
     """Follow a run that was started before."""
     with connect() as connection:
         finish(connection, _run(connection.get(_path(run_id)))["id"], seconds, reports, as_json)
-
-
-def list_runs(limit: int, as_json: bool) -> None:
-    """The newest runs that the caller may see."""
-    with connect() as connection:
-        found: list[Json] = []
-        path, query = "/runs", {"limit": min(limit, 200)}
-        page = require(connection.get(path, query), "runs")
-        while True:
-            found += page["runs"]
-            if len(found) >= limit or not page.get("next"):
-                break
-            page = require(connection.get(connection.below(str(page["next"]))), "runs")
-    entries = [list_entry(run) for run in map(_run, found[:limit])]
-    if as_json:
-        print_json(entries)
-    else:
-        print_runs(entries)
 
 
 def show(run_id: str, html: Path | None, pdf: Path | None, reports: Reports, as_json: bool) -> None:

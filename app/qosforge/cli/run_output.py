@@ -178,33 +178,6 @@ def print_measurement(measurement: Measurement, verdicts: Iterable[ClassVerdict]
     print_verdicts_of(verdicts, when)
 
 
-def list_entry(run: Json) -> Json:
-    """A run in a list; ``run`` as the service has it."""
-    names = ("network", "policy", "status", "verdict", "created")
-    others = ("rollback_of", "rolled_back_by")
-    return {"run": run["id"], **{name: run[name] for name in names}, **{name: run.get(name) for name in others}}
-
-
-def print_runs(runs: Iterable[Json]) -> None:
-    """Runs in a table; each as `list_entry` has it."""
-    found = list(runs)
-    if not found:
-        out.print("no runs yet")
-        return
-    table = Table(box=None, padding=(0, 1))
-    for heading in ("run", "created", "network", "policy", "status", "verdict"):
-        table.add_column(heading)
-    for entry in found:
-        created = entry["created"].replace("T", " ")[:19]
-        status = entry["status"].replace("_", " ")
-        if entry["rolled_back_by"]:
-            status = "rolled back later"
-        policy = f"rollback of {entry['policy']}" if entry["rollback_of"] else entry["policy"]
-        cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
-        table.add_row(*(Text(cell) for cell in cells))
-    print_table(table)
-
-
 def tell(run: Json, next_step: str, as_json: bool, page: str = "") -> None:
     """Where a run stands and what it waits for; ``run`` as the service has it, ``page`` where a browser sees it."""
     if as_json:

@@ -1,4 +1,4 @@
-"""Commands that touch devices or look at what was done: run, push, measure, recover, runs, show."""
+"""Commands that touch devices or look at what was done there: run, push, measure, recover, show."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from qosforge.errors import InputError, Place
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (run, push, measure, recover, runs, show):
+    for command in (run, push, measure, recover, show):
         app.command(name=command.__name__)(command)
 
 
@@ -164,14 +164,6 @@ def recover(as_json: AsJson = False) -> None:
     _local().recover(as_json)
 
 
-def runs(limit: Annotated[int, typer.Option(min=1, help="How many.")] = 20, as_json: AsJson = False) -> None:
-    """List the newest runs."""
-    if remote():
-        remote_runs.list_runs(limit, as_json)
-    else:
-        _local().list_runs(limit, as_json)
-
-
 def show(
     run_id: RunId,
     html: Annotated[Path | None, typer.Option("--html", help="Write the HTML report here.")] = None,
@@ -189,7 +181,7 @@ def show(
         if remote():
             remote_runs.show(run_id, html, pdf, reports, as_json)
         else:
-            _local().show(run_id, html, pdf, reports, as_json)
+            import_module("qosforge.cli.stored_runs").show(run_id, html, pdf, reports, as_json)
 
 
 def _local() -> ModuleType:
