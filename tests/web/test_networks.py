@@ -70,7 +70,7 @@ def test_only_networks_of_the_caller_are_there(site: TestClient) -> None:
     page = site.get("/networks").text
     assert "/networks/campus" in page
     assert "infn-fnal" not in page
-    assert "9 devices, 8 links, 10 end hosts" in page
+    assert "9 devices, 8 links" in page
     assert "Nortel BayStack 5510" in page
     for address in ("/networks/infn-fnal", "/networks/infn-fnal/devices/router1", "/networks/nowhere"):
         answer = site.get(address)
@@ -113,12 +113,17 @@ def test_the_drawing_and_the_table_say_the_same(site: TestClient, backend: Backe
 @pytest.mark.usefixtures("ann")
 def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend: Backend) -> None:
     texts = _kept(backend)
+    assert re.search(r"healthy.*none, <time", site.get("/networks").text, re.DOTALL)
     clean = site.get("/networks/campus/devices/r1").text
     assert "No drift" in clean
     assert 'id="drifted"' not in clean
     changed = {**texts, "r1": texts["r1"].replace("priority percent 50", "priority percent 30")}
     assert changed != texts
     run = record(backend.run_requests.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    assert "1 device drifted" in site.get("/networks").text
+    home = site.get("/").text
+    assert "1 device is not as the last run left it" in home
+    assert "healthy" not in home
     page = site.get("/networks/campus").text
     assert 'class="end qos-drifted" href="/networks/campus/devices/r1#port-1"' in page
     assert page.count('class="end qos-drifted"') == 1, "in the drawing"

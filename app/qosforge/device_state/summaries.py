@@ -24,7 +24,7 @@ from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.release import release
 from qosforge.runs.record.baselines import read_baselines
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.record.tables import READINGS
+from qosforge.runs.record.tables import BASELINES, READINGS
 
 AT_ONCE = 16
 """Devices that are summarized while somebody waits; more are left to a thread, in parts of `_PART`."""
@@ -51,6 +51,17 @@ class KnownDevices:
     readings: Mapping[str, Reading] = field(default_factory=dict)
     summaries: Mapping[str, DeviceSummary] = field(default_factory=dict)
     pending: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDrift:
+    """The devices of a network that drifted by their last reading, and those that are as the last run left them.
+
+    A device that was never read, that no run settled or that is being summarized is in neither.
+    """
+
+    drifted: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -103,6 +114,34 @@ class DeviceSummaries:
             return KnownDevices(readings, summaries)
         self._make_later(network, missing)
         return KnownDevices(readings, summaries, frozenset(missing))
+
+    def drift(self, network: Network) -> KnownDrift:
+        """Which devices of a network drifted: of `of` this alone, for a fraction of the time.
+
+        Raises:
+            StoreError: as `of`.
+        """
+        rows = self._store.database.query(lambda connection: list(connection.execute(_drift_query(network.name))))
+        devices = {device.name: device for device in network.devices}
+        drifted: dict[str, bool | None] = {}
+        missing: dict[str, _Missing] = {}
+        for row in rows:
+            device = devices.get(row.device)
+            if device is None:
+                continue
+            key = _key(device, row.artifact, row.baseline)
+            if row.key == key:
+                drifted[row.device] = row.drifted
+            elif key not in self._failed:
+                missing[row.device] = _Missing(key, row.artifact, row.baseline)
+        if len(missing) <= AT_ONCE:
+            drifted |= {name: made.drifted for name, made in self._make_now(network, missing).items()}
+        else:
+            self._make_later(network, missing)
+        return KnownDrift(
+            tuple(sorted(name for name, found in drifted.items() if found)),
+            tuple(sorted(name for name, found in drifted.items() if found is False)),
+        )
 
     def close(self) -> None:
         """Make no more; what is being made ends first."""
@@ -185,6 +224,24 @@ def _query(network: str) -> sa.Select[Any]:
         .select_from(known)
         .where(READINGS.c.network == network)
         .order_by(READINGS.c.device)
+    )
+
+
+def _drift_query(network: str) -> sa.Select[Any]:
+    def same(table: sa.Table) -> sa.ColumnElement[bool]:
+        return (table.c.network == READINGS.c.network) & (table.c.device == READINGS.c.device)
+
+    known = READINGS.outerjoin(DEVICE_SUMMARIES, same(DEVICE_SUMMARIES)).outerjoin(BASELINES, same(BASELINES))
+    return (
+        sa.select(
+            READINGS.c.device,
+            READINGS.c.artifact,
+            BASELINES.c.artifact.label("baseline"),
+            DEVICE_SUMMARIES.c.key,
+            DEVICE_SUMMARIES.c.summary["drifted"].as_boolean().label("drifted"),
+        )
+        .select_from(known)
+        .where(READINGS.c.network == network)
     )
 
 

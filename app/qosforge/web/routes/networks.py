@@ -28,6 +28,7 @@ from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph
 from qosforge.web.views.network_tables import DEVICE_STATES, DeviceSearch, NetworkTables
 from qosforge.web.views.networks import network_view
+from qosforge.web.views.overview import network_health
 from qosforge.web.views.sync import origin
 
 router = APIRouter()
@@ -37,15 +38,16 @@ Tab = Literal["devices", "links", "checks", "settings"]
 
 @router.get("/networks", dependencies=sees(Role.VIEWER))
 def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """The networks that the caller sees."""
-    found: list[Network] = []
+    """The networks that the caller sees, and how each is."""
+    found: dict[str, Network] = {}
     problems: list[InventoryBroken] = []
     for name in caller.networks(backend.networks.names()):
         try:
-            found.append(backend.networks.network(name))
+            found[name] = backend.networks.network(name)
         except InventoryBroken as error:
             problems.append(error)
-    return page.answer("networks/list.html.j2", networks=found, problems=problems)
+    health = network_health(backend, list(found))
+    return page.answer("networks/list.html.j2", networks=found, health=health, problems=problems)
 
 
 @router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))

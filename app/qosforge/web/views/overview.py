@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from operator import attrgetter
 from typing import Literal, Self
 
@@ -12,6 +13,8 @@ from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
 from qosforge.api.run_pages import visible_networks
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
+from qosforge.device_state.summaries import KnownDrift
+from qosforge.inventory.catalogue import InventoryBroken
 from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.rolled_back import rolled_back_since
@@ -32,12 +35,37 @@ Bar = Literal["met", "broken", "inconclusive", "unmeasured"]
 
 @dataclass(frozen=True)
 class NetworkHealth:
-    """A network at a glance: its newest runs (newest first), its drift, and when its devices were read."""
+    """A network at a glance: its newest runs (newest first), its drift, and when its devices were read.
+
+    ``drift`` is by the last readings, ``watch`` what was found when drift was last looked for.
+    """
 
     name: str
     runs: tuple[RunOutline, ...]
     watch: DriftWatch
     readings: ReadingTimes | None
+    drift: KnownDrift
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of it: a reading, a run, or that it could not be read."""
+        return bool(self.readings or self.runs or self.watch.minutes or self.unreached)
+
+    @property
+    def drifted(self) -> frozenset[str]:
+        """Devices that are not as the last run left them; one that was read since is judged by that."""
+        return frozenset(self.drift.drifted) | (self.watch.drifted.keys() - frozenset(self.drift.settled))
+
+    @property
+    def in_step(self) -> bool:
+        """Whether devices were compared and none drifted."""
+        return not self.drifted and bool(self.drift.settled or self.watch.state is DriftState.IN_STEP)
+
+    @property
+    def looked(self) -> datetime | None:
+        """When drift was last looked for, or a device read."""
+        times = [self.watch.looked, self.readings.newest if self.readings else None]
+        return max((at for at in times if at is not None), default=None)
 
     @property
     def last(self) -> RunOutline | None:
@@ -77,9 +105,9 @@ class NetworkHealth:
         verdict = self.measured.verdict.value if self.measured and self.measured.verdict else ""
         if self.unreached or (self.last and self.last.status is RunStatus.FAILED):
             return "bad"
-        if self.watch.drifted or verdict == "broken" or (self.last and self.last.status in _UNWELL):
+        if self.drifted or verdict == "broken" or (self.last and self.last.status in _UNWELL):
             return "warn"
-        if self.watch.state is DriftState.IN_STEP or any(run.status in _SETTLED for run in self.runs):
+        if self.in_step or any(run.status in _SETTLED for run in self.runs):
             return "ok"
         return "unknown"
 
@@ -106,12 +134,7 @@ class Overview:
         seen, names = visible_networks(caller), caller.networks(backend.networks.names())
         store = backend.run_requests.store
         unfinished = [run for run in store.unfinished_runs() if seen is None or run.network in seen][::-1]
-        database = store.database
-        health = _health(
-            newest_runs(database, names, MOST_BARS + LAST),
-            {watch.network: watch for watch in drift_watches(database)},
-            reading_times(database),
-        )
+        health = network_health(backend, names)
         ended = sorted(
             (run for one in health for run in one.runs if run.status.final), key=attrgetter("id"), reverse=True
         )
@@ -134,7 +157,17 @@ class Overview:
     @property
     def drifted(self) -> tuple[NetworkHealth, ...]:
         """Networks of which a device is not as the last run left it, or could not be read."""
-        return tuple(one for one in self.networks if one.watch.drifted or one.watch.unread)
+        return tuple(one for one in self.networks if one.drifted or one.watch.unread)
+
+    @property
+    def known(self) -> tuple[NetworkHealth, ...]:
+        """Networks of which something is known."""
+        return tuple(one for one in self.networks if one.is_known)
+
+    @property
+    def unknown(self) -> tuple[NetworkHealth, ...]:
+        """Networks of which nothing is known yet."""
+        return tuple(one for one in self.networks if not one.is_known)
 
     @property
     def is_new(self) -> bool:
@@ -149,15 +182,29 @@ class Overview:
         return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 
-def _health(
-    runs: Mapping[str, tuple[RunOutline, ...]],
-    watches: Mapping[str, DriftWatch],
-    readings: Mapping[str, ReadingTimes],
-) -> tuple[NetworkHealth, ...]:
+def network_health(backend: Backend, names: Sequence[str]) -> tuple[NetworkHealth, ...]:
+    """How networks are, in this order."""
+    database = backend.database
+    runs = newest_runs(database, names, MOST_BARS + LAST)
+    watches = {watch.network: watch for watch in drift_watches(database)}
+    readings = reading_times(database)
     return tuple(
-        NetworkHealth(name, newest, watches.get(name, DriftWatch(name)), readings.get(name))
-        for name, newest in runs.items()
+        NetworkHealth(
+            name,
+            runs[name],
+            watches.get(name, DriftWatch(name)),
+            readings.get(name),
+            _drift(backend, name) if name in readings else KnownDrift(),
+        )
+        for name in names
     )
+
+
+def _drift(backend: Backend, name: str) -> KnownDrift:
+    try:
+        return backend.summaries.drift(backend.networks.network(name))
+    except InventoryBroken:  # the list of networks says so
+        return KnownDrift()
 
 
 def _of(runs: Sequence[Run], status: RunStatus) -> tuple[Run, ...]:
