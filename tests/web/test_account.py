@@ -55,7 +55,7 @@ def test_the_account_says_what_one_may_and_makes_tokens(
 
 def test_a_viewer_makes_no_token(client: TestClient, persons: Persons) -> None:
     session = persons.add("eve", Role.VIEWER).log_in(client)
-    assert "Make a token" not in client.get("/account").text
+    assert "Create a token" not in client.get("/account").text
     assert client.post("/account/tokens", data={"role": "viewer"}, headers=session).status_code == 403
 
 

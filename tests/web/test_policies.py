@@ -207,12 +207,12 @@ def test_whose_a_policy_is_stands_on_its_pages(client: TestClient, persons: Pers
     root.store("gold", PolicySource(GOLD), network="itesm")
     persons.add("ben", Role.OPERATOR, "campus").log_in(client)
     page = client.get("/policies").text
-    assert "hides the shipped one" in page
+    assert "replaces the built-in one" in page
     assert "/policies/gold" not in page
     assert client.get("/policies/gold").status_code == 404
     shadowing = client.get("/policies/rfc4594-4").text
-    assert "It belongs to all networks" in shadowing
-    assert "It hides the policy of this name" in shadowing
+    assert "For all networks" in shadowing
+    assert "It replaces the built-in policy of this name" in shadowing
     assert ">Edit</a>" not in shadowing
     assert 'id="store"' not in client.get("/policies/rfc4594-8/edit").text
     new = client.get("/policies/new", params={"name": "mine"}).text

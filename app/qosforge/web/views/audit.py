@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ MOST_SHOWN = 200
 """Places of a group that the page has at all."""
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 _UNREAD = "device-not-read"
+_OTHERWISE = re.compile(r"; (?:an error|a warning|information) (?:beyond|where).*", re.DOTALL)
+"""When a finding has another severity: it stands under the one that it has."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,8 @@ def _groups(findings: list[Finding]) -> tuple[AuditGroup, ...]:
     for (code, severity), same in gathered.items():
         entry = known[code]
         hint = "" if entry.hint.startswith("nothing") else _sentence(entry.hint)
-        groups.append(AuditGroup(code, severity, _sentence(entry.meaning), _sentence(entry.why), hint, tuple(same)))
+        meaning = _sentence(_OTHERWISE.sub("", entry.meaning))
+        groups.append(AuditGroup(code, severity, meaning, _sentence(entry.why), hint, tuple(same)))
     return tuple(sorted(groups, key=lambda group: (_ORDER.index(group.severity), -len(group.findings))))
 
 
