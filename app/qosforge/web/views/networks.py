@@ -12,7 +12,7 @@ from qosforge.device_state.qos_state import QosStatus
 from qosforge.device_state.summaries import KnownDevices, Reading
 from qosforge.device_state.summary import DeviceSummary, PortSummary
 from qosforge.inventory.models import Device, Link, Network, Port, Station
-from qosforge.platforms.base import platform
+from qosforge.platforms.base import installed, platform
 from qosforge.units import format_rate
 from qosforge.web.views.topology import MOST_HOSTS, Drawing, draw_network
 
@@ -88,7 +88,8 @@ class DeviceCard:
     @property
     def kind(self) -> str:
         """Its platform, as long as there is room for: without the maker where that does not fit."""
-        title = platform(self.device.platform).family.title
+        name = self.device.platform
+        title = platform(name).family.title if name in installed() else name
         short = title.partition(" ")[2] if len(title) > _KIND_LENGTH else title
         return _shorten(short or title, _KIND_LENGTH)
 
