@@ -281,7 +281,9 @@ def test_devices_are_read_when_asked(
     page = _plain(_preview(client, viewer, _form(live="true")))
     assert "1 device could not be read just now: r1: the device does not answer" in page
     assert "never read" not in page
-    assert "lines to enter" in _plain(_preview(client, viewer, _form()))
+    again = _plain(_preview(client, viewer, _form()))
+    assert "lines to enter" in again
+    assert re.search(r"9 of 9 devices would change : \d+ lines", again)
 
 
 def test_only_who_may_look_sees_it(client: TestClient, backend: Backend) -> None:

@@ -102,7 +102,7 @@ class DeviceView:
     @property
     def kind(self) -> str:
         """What it is, in words."""
-        return platform(self.preview.platform, self.preview.name).profile.title
+        return platform(self.preview.platform, self.preview.name).family.title
 
     @cached_property
     def cells(self) -> Mapping[str, FidelityCell]:
