@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qosforge.audit.running_plans import ONE_QUEUE, RunningPlans
-from qosforge.dscp import dscp_name
+from qosforge.dscp import CONTROL_DSCP, dscp_name
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
@@ -91,13 +91,14 @@ def _shaped_kbps(egress: Egress) -> int | None:
 def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
     """``ends-treat-marks-differently``: a mark that is served first in one direction and not in the other.
 
-    Information where the other end is a plain FIFO, which is what fast ports have unless told otherwise.
+    Of marks that both ends can send: one that every way to an end marks anew is not on the line. Information where
+    the other end is a plain FIFO, which is what fast ports have unless told otherwise.
     """
     if running.interface(link.a) is None or running.interface(link.b) is None:
         return
-    first = [
-        {dscp for dscp in running.travelling if _served_first(running, port, dscp)} for port in (link.a, link.b)
-    ]
+    ends = (link.a, link.b)
+    sent = [dscp for dscp in running.travelling if all(_may_leave(running, port, dscp) for port in ends)]
+    first = [{dscp for dscp in sent if _served_first(running, port, dscp)} for port in ends]
     for port, other, marks in ((link.a, link.b, first[0] - first[1]), (link.b, link.a, first[1] - first[0])):
         if marks:
             names = ", ".join(dscp_name(dscp) for dscp in sorted(marks))
@@ -110,6 +111,15 @@ def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
                 far=f"{other[0]} {other[1]}",
                 plain=plain,
             )
+
+
+def _may_leave(running: RunningPlans, port: Port, dscp: int) -> bool:
+    """Whether a mark comes to a port whole by any way, or from the device itself, as network control does."""
+    ways = [hop for hop in running.hops(port[0]) if hop.exit == port]
+    if dscp in CONTROL_DSCP or not ways:
+        return True
+    came = (running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp)) for hop in ways)
+    return any(packet.dscp == dscp for packet in came)
 
 
 def _served_first(running: RunningPlans, port: Port, dscp: int) -> bool:
