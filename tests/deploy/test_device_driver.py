@@ -58,6 +58,10 @@ class Box(NetworkDriver):  # type: ignore[misc]  # NAPALM has no types
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:
         return dict.fromkeys(commands, self._do("cli"))
 
+    def get_environment(self) -> dict[str, dict[int, dict[str, float]]]:
+        self._do("environment")
+        return {"cpu": {0: {"%usage": 12.5}}}
+
     def get_pending_commit(self) -> None:
         self._do("pending")
 
@@ -88,6 +92,7 @@ ACTS: dict[str, Callable[[DeviceDriver], object]] = {
     **CHANGES,
     "cli": lambda driver: driver.cli(["show x"]),
     "pending": lambda driver: driver.pending_commit(),
+    "environment": lambda driver: driver.cpu_percent(),
 }
 ERRORS = {
     MergeConfigException: ChangeRefused,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +24,42 @@ EXAMPLE = root() / "examples" / "packets"
 NETWORK = EXAMPLE / "network"
 
 
+CONTROL = """\
+version: 1
+intent: control-and-rest
+classes:
+  - name: control
+    match: {any: [{dscp: [cs6]}]}
+    treatment: {bandwidth: {percent: 10}}
+  - name: voice
+    match: {any: [{dscp: [ef]}]}
+    treatment: {priority: {percent: 40, burst: 1600 B}}
+    objective: {loss: 5 %, episode_packets: 20}
+  - name: default
+apply:
+  - {interfaces: wan, direction: output}
+verify:
+  - {from: phone, to: exchange, classes: [voice], seconds: 5}
+"""
+ROUTING = """\
+      - {name: routing, from: phone, to: exchange, dscp: 48, dst_port: 179,
+         source: {kind: poisson, rate: 8 Mb/s, ip_bytes: 1400}}
+"""
+
+
+@pytest.fixture
+def flooded(tmp_path: Path) -> Path:
+    """The example's network, where more of network control is sent than the line carries, and a policy for it."""
+    folder = Path(shutil.copytree(NETWORK, tmp_path / NETWORK.name))
+    with (folder / "traffic.yaml").open("a", encoding="utf-8") as traffic:
+        traffic.write(ROUTING)
+    (folder / "probes.yaml").write_text("permission: {abort: {look_seconds: 1}}\n", encoding="utf-8")
+    (folder / "control.yaml").write_text(CONTROL, encoding="utf-8")
+    return folder
+
+
 def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_taken_back(
-    qosforge: Command,
+    qosforge: Command, flooded: Path
 ) -> None:
     assert qosforge("lab", "up", "-n", NETWORK).code == 0
     try:
@@ -39,5 +75,15 @@ def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_take
         run = json.loads(starved.stdout)
         assert (run["status"], run["after"]) == ("rolled_back", "broken")
         assert {device["outcome"] for device in run["devices"].values()} == {"undone"}
+        stopped = qosforge("run", flooded / "control.yaml", "-n", flooded, "--tester", "probes", "--json")
+        run = json.loads(stopped.stdout)
+        assert (stopped.code, run["status"], run["after"]) == (3, "rolled_back", None), stopped.stdout
+        assert {device["outcome"] for device in run["devices"].values()} == {"undone"}
+        (error,) = run["errors"]
+        assert "the test was stopped: left lost" in error["message"]
+        assert "packets of network control (wan0 output, class control)" in error["message"]
+        # What is watched is told before, and what cannot be.
+        assert "stops where left lose more than 0 packets of network control" in stopped.stderr
+        assert "not watched for the processor, of which the driver tells nothing: left, right" in stopped.stderr
     finally:
         qosforge("lab", "clean", "-n", NETWORK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from qosforge.cli.account import account
@@ -39,11 +40,10 @@ from qosforge.tester.measurement.export import measured_packets, require_format,
 from qosforge.tester.measurement.judging import overall_outcome, verdicts
 from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.network_under_test import devices_under_test
-from qosforge.tester.permission import link_loads
+from qosforge.tester.permission import most_loaded
 from qosforge.tester.plugins import measure_packets
 from qosforge.tester.twin import TESTER as TWIN
-
-_MOST_LOADS = 5
+from qosforge.tester.watch import Watch
 
 
 def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
@@ -140,9 +140,21 @@ def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
     plan = MeasurementPlan.of(part.intent, part.network, seed)
     for scenario in plan.scenarios:
         progress("measure", f"{scenario.name}: {len(scenario.flows)} flows for {scenario.seconds} s, by {tester}")
-    for load_of_link in link_loads(plan)[:_MOST_LOADS]:
+    for load_of_link in most_loaded(plan):
         progress("load", str(load_of_link))
-    return measure_packets(tester, plan, "before", ssh_options=route.ssh_options)
+    settings = load_settings()
+    with Fleet(part.network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
+        texts, errors = live.read_each(fleet, devices_under_test(part.intent, part.network))
+        for name in errors:
+            progress("watch", f"not watched, as it cannot be read: {name}")
+        watch = Watch.of(plan, live.running_plans(part.network, texts), fleet.run)
+        for told in watch.begin(sorted(texts)):
+            progress("watch", told)
+        measured = measure_packets(
+            tester, replace(plan, meanwhile=watch.look), "before", ssh_options=route.ssh_options
+        )
+        watch.look(at_once=True)
+    return measured
 
 
 def recover(as_json: bool) -> None:

@@ -53,6 +53,19 @@ class DeviceDriver:
             answers: dict[str, str] = self._driver.cli(list(commands))
             return {command: self._words.text(answer) for command, answer in answers.items()}
 
+    def cpu_percent(self) -> float | None:
+        """How busy its busiest processor is, in per cent; ``None`` where its driver does not tell.
+
+        Raises:
+            DeviceError: the session failed, or the device's answer cannot be understood.
+        """
+        with self._call("read environment"):
+            try:
+                processors = self._driver.get_environment().get("cpu", {})
+            except NotImplementedError:
+                return None
+            return max((float(each["%usage"]) for each in processors.values()), default=None)
+
     def pending_commit(self) -> PendingCommit | None:
         """The commit that waits to be confirmed, whoever entered it; ``None`` where there is none.
 

@@ -77,8 +77,19 @@ class LabHost(_Model):
     clock: Clock = "exchange"
 
 
+class AbortBounds(_Model):
+    """What stops packets that are sent through a network, looked at each ``look_seconds``: more than
+    ``control_packets`` of its classes of network control lost on a device, or a processor busier than
+    ``cpu_percent``.
+    """
+
+    control_packets: Annotated[int, Field(ge=0, strict=True)] = 0
+    cpu_percent: Annotated[float, Field(gt=0, le=100)] = 80.0
+    look_seconds: Annotated[float, Field(ge=1, le=60)] = 5.0
+
+
 class ProbePermission(_Model):
-    """Whether probes may load a network, how much of each link, and when.
+    """Whether probes may load a network, how much of each link, and when; and what stops them.
 
     Namespaces of this machine are a lab, and need none. ``percent_of_link`` is of each line that a flow passes, in
     each direction, all flows together. Without ``windows`` it is always open; their times are those of ``zone``.
@@ -88,6 +99,7 @@ class ProbePermission(_Model):
     percent_of_link: Annotated[float, Field(gt=0, le=100)] = 5.0
     windows: tuple[Window, ...] = ()
     zone: str = "UTC"
+    abort: AbortBounds = AbortBounds()
 
 
 class Probes(_Model):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Self
 
 from qosforge.errors import Place, TesterError
@@ -48,13 +48,21 @@ class PlannedScenario:
     warm_up_seconds: float = WARM_UP_SECONDS
 
 
+def _nothing() -> None:
+    """Nobody looks on."""
+
+
 @dataclass(frozen=True, slots=True)
 class MeasurementPlan:
-    """All that a measurement of packets takes: what a tester is given. ``seed`` is of its random phases."""
+    """All that a measurement of packets takes: what a tester is given. ``seed`` is of its random phases.
+
+    A tester calls ``meanwhile`` several times a second while it sends; where that raises, it stops sending.
+    """
 
     network: Network
     scenarios: tuple[PlannedScenario, ...]
     seed: int = 1
+    meanwhile: Callable[[], None] = field(default=_nothing, compare=False)
 
     @property
     def stations(self) -> tuple[str, ...]:

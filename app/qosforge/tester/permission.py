@@ -13,6 +13,7 @@ from qosforge.tester.measurement_plan import MeasurementPlan, PlannedScenario
 from qosforge.units import format_rate
 
 _FILE = "probes.yaml"
+_MOST_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ def link_loads(plan: MeasurementPlan) -> tuple[LinkLoad, ...]:
     """The load of every line that a plan's flows pass, the most loaded first."""
     found = [load for scenario in plan.scenarios for load in _loads(plan, scenario)]
     return tuple(sorted(found, key=lambda load: -load.percent))
+
+
+def most_loaded(plan: MeasurementPlan) -> tuple[LinkLoad, ...]:
+    """The loads that are told before packets are sent."""
+    return link_loads(plan)[:_MOST_TOLD]
 
 
 def _loads(plan: MeasurementPlan, scenario: PlannedScenario) -> Iterator[LinkLoad]:

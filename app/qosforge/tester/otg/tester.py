@@ -57,7 +57,7 @@ class OtgTester:
         require_permission(plan, plan.network.probes.permission)
         snappi = _snappi()
         api = snappi.api(location=controller.controller, transport="http", verify=controller.verify)
-        run = _Run(snappi, api, controller, self.look_seconds, self.waited_seconds)
+        run = _Run(snappi, api, controller, self.look_seconds, self.waited_seconds, plan.meanwhile)
         results = [run.result(scenario, ports) for scenario in plan.scenarios]
         return Measurement(
             when=when,
@@ -78,6 +78,7 @@ class _Run:
     controller: OtgController
     look_seconds: float
     waited_seconds: float
+    meanwhile: Callable[[], None]
 
     def result(self, scenario: PlannedScenario, ports: Mapping[str, OtgPort]) -> ScenarioResult:
         """Configure it, send, and read the counts."""
@@ -110,6 +111,7 @@ class _Run:
         while any(metric.transmit != "stopped" for metric in self._metrics().values()):
             if time.monotonic() > end:
                 raise self._error(f"still sends {_SPARE_SECONDS:.0f} s after scenario {scenario.name} should end")
+            self.meanwhile()
             time.sleep(self.look_seconds)
 
     def _metrics(self) -> dict[str, Any]:

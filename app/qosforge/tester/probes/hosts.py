@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import IO
@@ -130,13 +130,15 @@ class HostProcess:
         """What it printed up to now."""
         return _read(self._output)
 
-    def finished(self, tool: str) -> str:
-        """What it printed until it ended.
+    def finished(self, tool: str, meanwhile: Callable[[], None]) -> str:
+        """What it printed until it ended; what is called ``meanwhile`` may raise.
 
         Raises:
             TesterError: it printed nothing, and failed.
         """
-        code = self._process.wait()
+        while (code := self._process.poll()) is None:
+            meanwhile()
+            time.sleep(_LOOK_SECONDS)
         printed = _read(self._output)
         if code and not printed:
             raise self._host.error(f"{tool} fails: {last_line(_read(self._complaint))}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from random import Random
@@ -48,7 +48,7 @@ class ProbeTester:
         _require_tools(plan, hosts)
         results, error_ps = [], RESOLUTION_PS
         for scenario in plan.scenarios:
-            running = _ScenarioRun(scenario, hosts, Random(plan.seed))  # noqa: S311 (phases of flows)
+            running = _ScenarioRun(scenario, hosts, Random(plan.seed), plan.meanwhile)  # noqa: S311 (phases of flows)
             results.append(running.result())
             error_ps = max(error_ps, running.clock_error_ps + RESOLUTION_PS)
         return Measurement(
@@ -95,9 +95,16 @@ def _require_tools(plan: MeasurementPlan, hosts: Mapping[str, Host]) -> None:
 class _ScenarioRun:
     """One scenario on its way. Every process that it starts ends by itself, also if this one is killed."""
 
-    def __init__(self, scenario: PlannedScenario, hosts: Mapping[str, Host], random: Random) -> None:
+    def __init__(
+        self,
+        scenario: PlannedScenario,
+        hosts: Mapping[str, Host],
+        random: Random,
+        meanwhile: Callable[[], None],
+    ) -> None:
         self._scenario = scenario
         self._hosts = hosts
+        self._meanwhile = meanwhile
         self._udp = {n: flow for n, flow in enumerate(scenario.flows, start=1) if not _is_tcp(flow)}
         self._tcp: dict[str, list[PlannedFlow]] = defaultdict(list)
         for flow in scenario.flows:
@@ -118,8 +125,8 @@ class _ScenarioRun:
                 server.await_lines("listening", 1, "iperf3")
             clients = self._start_clients(started)
             senders = self._start_senders(started)
-            sent = {name: mgen.read_sent(p.finished("mgen")) for name, p in senders.items()}
-            reports = {name: p.finished("iperf3") for name, p in clients.items()}
+            sent = {name: mgen.read_sent(p.finished("mgen", self._meanwhile)) for name, p in senders.items()}
+            reports = {name: p.finished("iperf3", self._meanwhile) for name, p in clients.items()}
             self._await_packets(sent, receivers)
             received = {
                 name: mgen.read_received(process.printed(), self._numbers_to(name))

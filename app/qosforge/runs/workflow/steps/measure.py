@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.emulation import emulated_devices, offer_traffic, with_lab_stations
@@ -23,10 +24,12 @@ from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict, overall_outcome, verdicts
 from qosforge.tester.measurement_plan import MeasurementPlan
-from qosforge.tester.network_under_test import network_under_test
+from qosforge.tester.network_under_test import devices_under_test, network_under_test
+from qosforge.tester.permission import most_loaded
 from qosforge.tester.plugins import measure_packets
 from qosforge.tester.probes.tester import TESTER as PROBES
 from qosforge.tester.replications import REPLICATIONS, next_look_seconds
+from qosforge.tester.watch import Watch
 
 
 def measure_with_twin(
@@ -60,7 +63,7 @@ def measure_with_probes(
         told, more = [], False
         measured = before.part("measured") if before else None
         if before is None and parts.real is not None:
-            measured, seconds = _send(context, parts.real, when, name)
+            measured, seconds = _send(context, parts.real, running, when, name)
             told.append(f"real packets for {seconds} s")
         judged = None
         if parts.emulated is not None:
@@ -77,12 +80,26 @@ def measure_with_probes(
     return SideMeasurement(measurement=summary.measurement, verdicts=summary.verdicts, outcome=outcome, more=more)
 
 
-def _send(context: Context, part: Part, when: Side, stage: str) -> tuple[Measurement, int]:
-    """What packets showed of a part, and for how many seconds they were measured."""
+def _send(
+    context: Context, part: Part, running: Mapping[str, str], when: Side, stage: str
+) -> tuple[Measurement, int]:
+    """What packets showed of a part, and for how many seconds they were measured.
+
+    What they load, and what stops them, is told before. Devices on their ways are looked at meanwhile.
+    """
     plan = MeasurementPlan.of(part.intent, part.network, context.resolved.seed)
     seconds = sum(scenario.seconds for scenario in plan.scenarios)
     context.observe(stage, f"packets between the hosts of stations, for {seconds} s")
-    return measure_packets(PROBES, plan, when, ssh_options=context.route(context.lab).ssh_options), seconds
+    passed = devices_under_test(part.intent, part.network) & running.keys()
+    texts = load_texts(context, {name: running[name] for name in sorted(passed)})
+    held = context.compute_to_end(live.running_plans, context.network.part(passed), texts)
+    watch = Watch.of(plan, held, partial(context.on_devices, stoppable=False))
+    for told in (*map(str, most_loaded(plan)), *watch.begin(sorted(passed))):
+        context.observe(stage, told)
+    watched = replace(plan, meanwhile=watch.look)
+    measured = measure_packets(PROBES, watched, when, ssh_options=context.route(context.lab).ssh_options)
+    watch.look(at_once=True)
+    return measured, seconds
 
 
 def _simulate(
