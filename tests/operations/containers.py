@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
-_VARIABLE = re.compile(r"\$\{(?P<name>[A-Z_]+)(?:(?P<how>:[-?])(?P<word>[^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?P<name>[A-Z_0-9]+)(?:(?P<how>:[-?])(?P<word>[^}]*))?\}")
 
 
 class Unset(Exception):

@@ -21,9 +21,11 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from ruamel.yaml import YAML
 from sqlalchemy import make_url
 
 from qosforge.batfish.release import client_release
+from qosforge.inventory.probes import Probes
 from qosforge.settings import Settings
 from tests.checkout import PYTHONPATH
 
@@ -69,6 +71,37 @@ def test_batfish_has_more_threads_in_its_pool_than_caches_to_tidy() -> None:
     options = compose(ROOT / "docker-compose.batfish.yml", {})["services"]["batfish"]["environment"]
     (threads,) = re.findall(r"ForkJoinPool\.common\.parallelism=(\d+)", options["JAVA_TOOL_OPTIONS"])
     assert int(threads) > 4
+
+
+OTG_GIVEN = {
+    "QOSFORGE_OTG_IMAGES": "images.test",
+    "QOSFORGE_OTG_LICENCE": "--accept-eula",
+    "QOSFORGE_OTG_PORT_1": "eth1",
+    "QOSFORGE_OTG_PORT_2": "eth2",
+}
+
+
+@pytest.mark.parametrize("name", OTG_GIVEN)
+def test_a_traffic_generator_takes_what_only_its_user_can_give(name: str) -> None:
+    with pytest.raises(Unset, match=name):
+        compose(ROOT / "docker-compose.otg.yml", {key: value for key, value in OTG_GIVEN.items() if key != name})
+
+
+def test_ports_of_a_traffic_generator_are_where_its_documentation_says() -> None:
+    services = compose(ROOT / "docker-compose.otg.yml", OTG_GIVEN)["services"]
+    assert services["controller"]["ports"] == ["127.0.0.1:8443:8443"]
+    text = (ROOT / "docs" / "probes.md").read_text(encoding="utf-8").partition("**ixia-c in containers.**")[2]
+    document = YAML(typ="safe").load(text.partition("```yaml\n")[2].partition("```")[0])
+    found = Probes.model_validate(document).otg
+    assert found is not None
+    assert found.controller == "https://127.0.0.1:8443"
+    for number, port in enumerate(found.ports, start=1):
+        engine, protocols = services[f"port{number}"], services[f"protocols{number}"]
+        listening = engine["environment"]["OPT_LISTEN_PORT"]
+        assert port.location.partition("+")[0] == f"port{number}:{listening}"
+        assert protocols["network_mode"] == f"service:port{number}"
+        assert engine["environment"]["ARG_IFACE_LIST"].endswith(f",{protocols['environment']['INTF_LIST']}")
+    assert all(re.fullmatch(r"images\.test/\S+:[\d.-]+", each["image"]) for each in services.values())
 
 
 @pytest.mark.parametrize("name", SERVICES)
