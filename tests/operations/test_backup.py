@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from uuid import uuid4
 
+import psycopg
 import pytest
 from sqlalchemy import make_url
 
@@ -323,6 +325,29 @@ def test_a_server_is_dumped_and_comes_back(postgres_url: str, empty_postgres_url
         backup.restore(tmp_path / "b", empty_postgres_url)
     with pytest.raises(InputError, match="backup of postgresql"):
         backup.restore(tmp_path / "b", str(tmp_path / "new"))
+
+
+@pytest.mark.needs("postgresql-backup")
+@pytest.mark.parametrize("there", [False, True], ids=["without", "with"])
+def test_an_extension_of_the_server_is_not_part_of_a_backup(
+    postgres_url: str, empty_postgres_url: str, tmp_path: Path, there: bool
+) -> None:
+    make = "CREATE EXTENSION pg_stat_statements"  # untrusted: a superuser alone may make it
+    user = f"owner_{uuid4().hex}"
+    _execute(postgres_url, make)
+    _execute(empty_postgres_url, f"CREATE USER {user}", f"ALTER SCHEMA public OWNER TO {user}", *([make] * there))
+    _execute(empty_postgres_url, f"ALTER DATABASE {make_url(empty_postgres_url).database} OWNER TO {user}")
+    with RunStore(postgres_url) as store:
+        run = store.create_run("campus", "policy", "f" * 64, {})
+    backup.create(Settings(var_dir=tmp_path / "var", database_url=postgres_url), tmp_path / "b")
+    owned = make_url(empty_postgres_url).set(username=user).render_as_string(hide_password=False)
+    assert backup.restore(tmp_path / "b", owned).unfinished == (run.id,)
+
+
+def _execute(url: str, *statements: str) -> None:
+    with closing(psycopg.connect(url, autocommit=True)) as connection:
+        for statement in statements:
+            connection.execute(statement)
 
 
 def _program(folder: Path, name: str, prints: str) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -17,8 +18,12 @@ _SECONDS = 3600
 
 _OBJECTS = """
 SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE left(n.nspname, 3) <> 'pg_' AND n.nspname <> 'information_schema'
+WHERE left(n.nspname, 3) <> 'pg_' AND n.nspname <> 'information_schema' AND NOT EXISTS (
+  SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 """
+"""What a database has beside the server's own and what its extensions brought."""
+_OF_EXTENSION = re.compile(r"\d+; \d+ \d+ (?:COMMENT - )?EXTENSION ")
+"""A line of a dump's table of contents."""
 
 
 def major_version(connection: sa.Connection) -> int:
@@ -58,7 +63,10 @@ def check(archive: Path, dumped_from: int) -> None:
         StoreError: the dump cannot be read.
     """
     tool = program("pg_restore", dumped_from)
-    done = _call([tool, f"--file={os.devnull}", str(archive)], dict(os.environ))
+    _require_read(_call([tool, f"--file={os.devnull}", str(archive)], dict(os.environ)))
+
+
+def _require_read(done: subprocess.CompletedProcess[str]) -> None:
     if done.returncode != 0:
         told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         raise StoreError(f"the dump cannot be read: {told[0]}", hint="take another backup")
@@ -66,6 +74,8 @@ def check(archive: Path, dumped_from: int) -> None:
 
 def restore(url: sa.URL, archive: Path, dumped_from: int) -> None:
     """Restore a dump into an empty database, whole or not at all.
+
+    Extensions are left to the server's administrator, who made them and who alone may: no table here needs one.
 
     Raises:
         InputError: the database is not empty, or its server is older than the one that was dumped.
@@ -91,7 +101,18 @@ def restore(url: sa.URL, archive: Path, dumped_from: int) -> None:
         )
     tool = program("pg_restore", max(server, dumped_from))
     options = ["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]
-    _run([tool, *options, f"--dbname={_address(url)}", str(archive)], url, "restored")
+    with tempfile.NamedTemporaryFile("w", prefix="qosforge-") as contents:
+        contents.writelines(_contents(tool, archive))
+        contents.flush()
+        command = [tool, *options, f"--use-list={contents.name}", f"--dbname={_address(url)}", str(archive)]
+        _run(command, url, "restored")
+
+
+def _contents(tool: str, archive: Path) -> list[str]:
+    """The lines of a dump's table of contents, but for those of extensions."""
+    done = _call([tool, "--list", str(archive)], dict(os.environ))
+    _require_read(done)
+    return [line for line in done.stdout.splitlines(keepends=True) if not _OF_EXTENSION.match(line)]
 
 
 def program(name: str, server: int) -> str:
