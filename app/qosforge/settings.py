@@ -256,7 +256,7 @@ def load_settings() -> Settings:
         settings = Settings()
     except ValidationError as error:
         raise _unusable(
-            (problem["msg"], problem["loc"])
+            (problem["msg"].removeprefix("Value error, "), problem["loc"])
             for problem in error.errors(include_url=False, include_input=False)
             if problem["type"] != "default_factory_not_called"  # for the others' sake: it is not wrong itself
         ) from error

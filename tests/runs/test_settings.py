@@ -89,6 +89,7 @@ def test_what_cannot_be_meant_is_refused_by_its_name_alone(
     with pytest.raises(InputErrors) as caught:
         load_settings()
     assert [problem.where.path for problem in caught.value.errors] == [f"QOSFORGE_{name}"]
+    assert "Value error" not in str(caught.value), "the words are ours"
 
 
 def test_variables_that_nobody_reads_are_known_from_others() -> None:
