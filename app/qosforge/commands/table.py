@@ -11,8 +11,9 @@ from qosforge.commands.line import Line
 from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
 from qosforge.commands.placed_line import PlacedLine
 from qosforge.commands.reading import Entry, Reading
-from qosforge.commands.transcript import LINES, CommandSyntax, merge_objects, tidy
+from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
 from qosforge.configtree import ConfigLine, Grammar, LineRule, Tree
+from qosforge.configtree.tree import LINES
 from qosforge.memoise import memoise_by_value
 
 
@@ -25,12 +26,19 @@ class Form:
     understood: bool = True
     negated: bool = False
 
+    @property
+    def first_words(self) -> frozenset[str]:
+        """The words that its lines begin with; `ANY_WORD` where it is an argument."""
+        return frozenset({"no"}) if self.negated else self.pattern.first_words
+
     def read(self, text: str) -> dict[str, Value] | None:
         if not self.negated:
             return self.pattern.read(text)
         return self.pattern.read(text.removeprefix("no ")) if text.startswith("no ") else None
 
 
+TEXTS = 64
+"""Configurations whose lines are kept: each is looked at by several checks, and what a device runs each time."""
 NOTHING, ELSEWHERE = "nothing", "elsewhere"
 """Modes of lines below one that has none below it, and below one of which the table knows nothing."""
 
@@ -129,35 +137,37 @@ class CommandTable:
                 continue
             values = {name: value for name, value in asdict(line.change).items() if name != "only"}
             expression = form.pattern.expression(line.change.only)
+            words = form.first_words
             if form.negated:
                 expression = f"no {expression}"
-            yield LineRule(line.opens or line.id, expression, context=line.mode, **values)
+            first_words = frozenset() if ANY_WORD in words else words
+            yield LineRule(line.opens or line.id, expression, context=line.mode, first_words=first_words, **values)
 
     @cached_property
     def _by_first_word(self) -> Mapping[tuple[str, str], tuple[Form, ...]]:
         found: dict[tuple[str, str], list[Form]] = {}
         # What one row understands is not taken away by another one's further forms.
         for form in sorted(self.forms, key=lambda form: not form.understood):
-            for word in ("no",) if form.negated else form.pattern.first_words:
+            for word in form.first_words:
                 found.setdefault((form.line.mode, word), []).append(form)
         return {key: tuple(forms) for key, forms in found.items()}
 
     def tree(self, text: str) -> Tree:
         """The tree of a configuration that a device printed or a person wrote; objects opened twice are one."""
-        return merge_objects(self.grammar.parse(tidy(self._prepare(text), self.syntax)))
+        return merge_objects(self._printed(text))
 
+    @memoise_by_value(TEXTS)
+    def _printed(self, text: str) -> Tree:
+        return self.grammar.parse(tidy(self._prepare(text), self.syntax))
+
+    @memoise_by_value(TEXTS)  # the same for devices alike, whatever else they run, and of what one runs each time
     def place(self, text: str, *, abbreviated: bool = True) -> tuple[PlacedLine, ...]:
         """Every line of a configuration where it stands, as often as it stands there.
 
         Where it may be ``abbreviated``, its commands are spelt out.
         """
-        if not abbreviated:
-            return self._rendered(text)
-        return tuple(self._placed(self.grammar.parse(tidy(self._prepare(text), self.syntax)), "", None))
-
-    @memoise_by_value(64)  # the same text for devices alike, whatever else they run
-    def _rendered(self, text: str) -> tuple[PlacedLine, ...]:
-        return tuple(self._placed(self.grammar.parse(text), "", None))
+        tree = self._printed(text) if abbreviated else self.grammar.parse(text)
+        return tuple(self._placed(tree, "", None))
 
     def _placed(self, lines: Tree, mode: str, above: PlacedLine | None) -> Iterator[PlacedLine]:
         for line in lines:
@@ -258,12 +268,13 @@ class CommandTable:
         return shared is None or shared.fullmatch(text) is not None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _NormalizedGrammar(Grammar):
     """A grammar whose trees are put into one form."""
 
     normalize: Callable[[Tree], Tree] = tuple
 
+    @memoise_by_value(TEXTS)
     def parse(self, text: str) -> Tree:
         """See `qosforge.configtree.Grammar`."""
         return self.normalize(super().parse(text))

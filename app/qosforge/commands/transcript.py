@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 from qosforge.commands.pattern import AGAIN, ANY_REST, ANY_WORD, END, Node
 from qosforge.configtree import ConfigLine, Tree
+from qosforge.configtree.tree import LINES
 from qosforge.memoise import memoise_by_value
 
-LINES = 1 << 14
-"""Lines whose meaning is kept: those of a device, which is read several times, and those that devices share."""
 _PROMPT = re.compile(r"(?P<host>\w[\w.-]{0,62})(?:\((?P<mode>conf(?:ig)?(?:-[\w/.-]+)?)\))?[#>] *(?P<command>.*)")
 _EXEC = re.compile(
     r"(?:do|sh(?:ow?)?|copy|conf(?:igure)?|wr(?:ite)?|ping|en(?:able)?|dis(?:able)?|term(?:inal)?|debug|clear|dir|"

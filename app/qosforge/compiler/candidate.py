@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from qosforge.compiler.canonical_form import canonical_form
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
-from qosforge.configtree import Gap, Grammar, Tree, as_text, difference, gaps, transition
+from qosforge.configtree import Gap, Grammar, Tree, as_text, difference, gaps, transition, transitions
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System
 from qosforge.platforms.base import platform
 from qosforge.platforms.cached_parse import parse_running
@@ -68,11 +68,11 @@ def make_candidate(
     dialect = platform(device.request.platform, device.name)
     made = predicted or predict_configuration(device.request, device.blocks, running)
     current, target = made.current or (), made.target
-    delta = tuple(transition(current, target, dialect.grammar))
+    delta, inverse = map(tuple, transitions(current, target, dialect.grammar))
     return Candidate(
         device.name,
         delta,
-        tuple(transition(target, current, dialect.grammar)),
+        inverse,
         gaps(delta, current, target, dialect.grammar),
         difference(current, target, dialect.grammar),
     )

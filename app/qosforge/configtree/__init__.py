@@ -7,7 +7,7 @@ refer to and how they are taken back. Lines without a rule, and lines that are k
 from qosforge.configtree.difference import difference, headings_only
 from qosforge.configtree.gaps import Gap, gaps, object_name
 from qosforge.configtree.losses import Loss, losses
-from qosforge.configtree.transition import merge, transition
+from qosforge.configtree.transition import merge, transition, transitions
 from qosforge.configtree.tree import ConfigLine, Grammar, LineChange, LineRule, Tree, as_text, keep_lines, unmanaged
 
 __all__ = [
@@ -27,5 +27,6 @@ __all__ = [
     "merge",
     "object_name",
     "transition",
+    "transitions",
     "unmanaged",
 ]

@@ -5,8 +5,10 @@ What differs becomes operations, whose order follows from what they define and r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 from qosforge.configtree.operations import Operation, ordered_lines
 from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree
@@ -18,9 +20,15 @@ class Entry:
 
     line: ConfigLine
     rule: LineRule
-    values: dict[str, str]
+    values: Mapping[str, str]
+    grammar: Grammar
 
-    @property
+    @cached_property
+    def below(self) -> dict[str, Entry]:
+        """The managed lines below it."""
+        return managed(self.line.children, self.rule.id, self.grammar)
+
+    @cached_property
     def key(self) -> str:
         """What tells this setting or object from the others of its context."""
         return self.rule.id + " " + self.rule.key.format(**self.values)
@@ -52,7 +60,7 @@ def managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[
     for line in tree:
         found = grammar.find_rule(line, context)
         if found is not None:
-            entry = Entry(line, *found)
+            entry = Entry(line, *found, grammar)
             entries[entry.key] = entry
     return entries
 
@@ -72,7 +80,7 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     used: set[str] = set()
     for line in current:
         found = grammar.find_rule(line, context)
-        entry = Entry(line, *found) if found else None
+        entry = Entry(line, *found, grammar) if found else None
         if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
             continue
         if entry and entry.rule.gives_way_to in kinds:
@@ -97,14 +105,14 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
 def _merged(line: ConfigLine, new: Entry, grammar: Grammar) -> ConfigLine:
     """What one object or setting becomes when the desired one with its key is put into it."""
     text = line.text if new.rule.standing and new.rule.owned else new.line.text
-    desired = managed(new.line.children, new.rule.id, grammar)
+    desired = new.below
     if not new.rule.owned or (desired and all(e.rule.partial for e in desired.values())):
         return ConfigLine(text, merge(line.children, new.line.children, grammar, new.rule.id), line.number)
     beside: list[ConfigLine] = []
     held: dict[str, ConfigLine] = {}
     for child in line.children:
         found = grammar.find_rule(child, new.rule.id)
-        entry = Entry(child, *found) if found else None
+        entry = Entry(child, *found, grammar) if found else None
         if entry is not None and entry.key in desired:
             if entry.rule.owned or entry.rule.standing:
                 held[entry.key] = _merged(child, desired[entry.key], grammar)
@@ -121,27 +129,40 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
 
     Only lines under a rule are touched.
     """
-    return ordered_lines(
-        _operations(current, target, grammar),
-        _references(current, grammar),
-        _references(target, grammar),
-        grammar.leave,
-    )
+    return _transition(_Objects.of(current, grammar), _Objects.of(target, grammar), grammar)
 
 
-def _references(tree: Tree, grammar: Grammar) -> dict[str, set[str]]:
-    """What each object of a tree refers to, itself or below it."""
-    found: dict[str, set[str]] = {}
-    for entry in managed(tree, "", grammar).values():
-        defined, referred = set[str](), set[str]()
-        _describe(entry, grammar, defined, referred)
-        for name in defined:
-            found.setdefault(name, set()).update(referred)
-    return found
+def transitions(current: Tree, target: Tree, grammar: Grammar) -> tuple[list[str], list[str]]:
+    """The `transition` from ``current`` to ``target``, and the one back."""
+    before, after = _Objects.of(current, grammar), _Objects.of(target, grammar)
+    return _transition(before, after, grammar), _transition(after, before, grammar)
 
 
-def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Operation]:
-    before, after = managed(current, "", grammar), managed(target, "", grammar)
+@dataclass(frozen=True)
+class _Objects:
+    """The managed lines at the top of a tree, and what each object refers to, itself or below it."""
+
+    entries: dict[str, Entry]
+    references: dict[str, set[str]]
+
+    @classmethod
+    def of(cls, tree: Tree, grammar: Grammar) -> Self:
+        entries = managed(tree, "", grammar)
+        references: dict[str, set[str]] = {}
+        for entry in entries.values():
+            defined, referred = set[str](), set[str]()
+            _describe(entry, defined, referred)
+            for name in defined:
+                references.setdefault(name, set()).update(referred)
+        return cls(entries, references)
+
+
+def _transition(current: _Objects, target: _Objects, grammar: Grammar) -> list[str]:
+    operations = _operations(current.entries, target.entries, grammar)
+    return ordered_lines(operations, current.references, target.references, grammar.leave)
+
+
+def _operations(before: dict[str, Entry], after: dict[str, Entry], grammar: Grammar) -> Iterator[Operation]:
     yield from _group_operations(before, after, grammar)
     for key, entry in after.items():
         if entry.rule.group:
@@ -149,7 +170,7 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
         old = before.get(key)
         operation = Operation()
         if old is None:
-            _describe(entry, grammar, operation.creates, operation.adds)
+            _describe(entry, operation.creates, operation.adds)
             operation.lines = list(_entered(entry.line, grammar, 0))
         else:
             operation.lines = _changed(old, entry, grammar, 0, operation)
@@ -158,20 +179,20 @@ def _operations(current: Tree, target: Tree, grammar: Grammar) -> Iterator[Opera
             operation.creates |= operation.changes
             # What stays referred to is not dropped: nothing has to wait for it.
             operation.drops -= operation.adds
-            operation.attachments = list(_attachments(old, entry, grammar, operation.lines))
+            operation.attachments = list(_attachments(old, entry, operation.lines))
         if operation.lines:
             yield operation
     for key, entry in before.items():
         if key not in after and not entry.rule.group:
             operation = Operation(lines=[entry.negated])
-            _describe(entry, grammar, operation.deletes, operation.drops)
+            _describe(entry, operation.deletes, operation.drops)
             yield operation
 
 
-def _attachments(old: Entry, new: Entry, grammar: Grammar, lines: list[str]) -> Iterator[Operation]:
+def _attachments(old: Entry, new: Entry, lines: list[str]) -> Iterator[Operation]:
     """Of the lines that change an object those that attach, swap or detach something, by direction."""
-    before = managed(old.line.children, old.rule.id, grammar)
-    after = managed(new.line.children, new.rule.id, grammar)
+    before = old.below
+    after = new.below
     found: dict[str, Operation] = {}
     for side, other, at in ((before, after, 0), (after, before, 1)):
         for key, entry in side.items():
@@ -180,7 +201,7 @@ def _attachments(old: Entry, new: Entry, grammar: Grammar, lines: list[str]) -> 
             operation = found.setdefault(entry.rule.attaches.format(**entry.values), Operation())
             line = " " + (entry.line.text if at else entry.negated)
             operation.lines += [line] if line in lines else []
-            _describe(entry, grammar, set(), operation.adds if at else operation.drops)
+            _describe(entry, set(), operation.adds if at else operation.drops)
     for operation in found.values():
         # What stays referred to is not dropped: nothing has to wait for it.
         operation.drops -= operation.adds
@@ -206,24 +227,24 @@ def _group_operations(before: dict[str, Entry], after: dict[str, Entry], grammar
             reset = old[0].rule.reset.format(**old[0].values)
             operation.lines[:0] = [reset] if reset else [e.negated for e in gone]
             for entry in gone:
-                _describe(entry, grammar, operation.deletes, operation.drops)
+                _describe(entry, operation.deletes, operation.drops)
         for entry in entered:
-            _describe(entry, grammar, operation.creates, operation.adds)
+            _describe(entry, operation.creates, operation.adds)
         # What stays referred to is not dropped: nothing has to wait for it.
         operation.drops -= operation.adds
         if operation.lines:
             yield operation
 
 
-def _describe(entry: Entry, grammar: Grammar, defined: set[str], referred: set[str]) -> None:
+def _describe(entry: Entry, defined: set[str], referred: set[str]) -> None:
     if entry.rule.defines:
         defined.add(entry.rule.defines.format(**entry.values))
     referred.update(r.format(**entry.values) for r in entry.rule.refers)
     # A space begins no name of an object.
     defined.update({" " + entry.rule.readies} if entry.rule.readies else ())
     referred.update({" " + entry.rule.awaits} if entry.rule.awaits else ())
-    for child in managed(entry.line.children, entry.rule.id, grammar).values():
-        _describe(child, grammar, defined, referred)
+    for child in entry.below.values():
+        _describe(child, defined, referred)
 
 
 def _entered(line: ConfigLine, grammar: Grammar, depth: int) -> Iterator[str]:
@@ -239,8 +260,8 @@ def _changed(old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Op
     renamed = old.line.text != new.line.text
     if renamed and not (old.line.children or new.line.children):
         added, dropped = set[str](), set[str]()
-        _describe(new, grammar, added, added)
-        _describe(old, grammar, dropped, dropped)
+        _describe(new, added, added)
+        _describe(old, dropped, dropped)
         operation.adds |= added - dropped
         operation.drops |= dropped - added
         first = old.rule.negate_before_change or new.rule.negate_before_change
@@ -259,10 +280,10 @@ def _below(
     old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Operation
 ) -> tuple[list[str], list[str]]:
     """What is taken back and what is entered below one object; both in an order the device accepts."""
-    before = managed(old.line.children, old.rule.id, grammar)
-    after = managed(new.line.children, new.rule.id, grammar)
+    before = old.below
+    after = new.below
     shared = [k for k in before if k in after]
-    if new.rule.ordered and _units(after, grammar) and _units(before, grammar) - _units(after, grammar):
+    if new.rule.ordered and _units(after) and _units(before) - _units(after):
         shared = []
     elif new.rule.ordered and _reordered(before, after):
         # A device keeps its classes in the order of entry: what stands behind the first difference is entered anew.
@@ -275,10 +296,10 @@ def _below(
     indent = " " * depth
     removals = [indent + e.negated for e in reversed(gone)]
     for entry in gone:
-        _describe(entry, grammar, operation.deletes, operation.drops)
+        _describe(entry, operation.deletes, operation.drops)
     kept = [k for k in after if k in shared or (after[k].rule.implied and k in before)]
     # What a device checks as a sum (percents of a policy) must never be above it on the way: shrink before growing.
-    kept.sort(key=lambda k: _growth(before[k], after[k], grammar))
+    kept.sort(key=lambda k: _growth(before[k], after[k]))
     entries: list[str] = []
     for key in kept:
         was, will = before[key], after[key]
@@ -309,23 +330,23 @@ def _negated_first(was: Entry, will: Entry) -> bool:
     return changed and (was.rule.negate_before_change or will.rule.negate_before_change)
 
 
-def _growth(old: Entry | None, new: Entry, grammar: Grammar) -> int:
+def _growth(old: Entry | None, new: Entry) -> int:
     """By how much more an object books than before, once all that goes is gone."""
-    before = managed(old.line.children, old.rule.id, grammar) if old else {}
-    after = managed(new.line.children, new.rule.id, grammar)
+    before = old.below if old else {}
+    after = new.below
     own = new.booked - (old.booked if old else 0)
-    return own + sum(_growth(before.get(key), entry, grammar) for key, entry in after.items())
+    return own + sum(_growth(before.get(key), entry) for key, entry in after.items())
 
 
-def _units(entries: dict[str, Entry], grammar: Grammar) -> set[str]:
+def _units(entries: dict[str, Entry]) -> set[str]:
     """The units of what objects other than implied ones book."""
     explicit = [e for e in entries.values() if not e.rule.implied]
-    children = [c for e in explicit for c in managed(e.line.children, e.rule.id, grammar).values()]
+    children = [c for e in explicit for c in e.below.values()]
     return {child.unit for child in children if child.unit}
 
 
 def _new_child(entry: Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
-    _describe(entry, grammar, operation.creates, operation.adds)
+    _describe(entry, operation.creates, operation.adds)
     yield from _entered(entry.line, grammar, depth)
 
 

@@ -7,6 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from qosforge.memoise import memoise_by_value
+
+LINES = 1 << 14
+"""Lines whose meaning is kept: those of a device, which is read several times, and those that devices share."""
+
 
 @dataclass(frozen=True)
 class ConfigLine:
@@ -70,11 +75,15 @@ class LineChange:
 
 @dataclass(frozen=True)
 class LineRule(LineChange):
-    """What a line means to the transition: lines of this ``pattern`` below one with the id ``context``."""
+    """What a line means to the transition: lines of this ``pattern`` below one with the id ``context``.
+
+    ``first_words`` are those that such lines begin with; none where that may be any word.
+    """
 
     id: str
     pattern: str
     context: str = ""
+    first_words: frozenset[str] = frozenset()
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
@@ -82,7 +91,7 @@ class LineRule(LineChange):
         return re.compile(self.pattern)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grammar:
     """A platform's rules, in order of precedence, and how its text is laid out.
 
@@ -97,20 +106,29 @@ class Grammar:
     flat_blocks: str = ""
 
     @cached_property
-    def _by_context(self) -> dict[str, list[LineRule]]:
-        table: dict[str, list[LineRule]] = {}
-        for rule in self.rules:
-            table.setdefault(rule.context, []).append(rule)
-        return table
+    def _by_first_word(self) -> dict[tuple[str, str], list[LineRule]]:
+        """The rules of a context for lines that begin with a word, in order of precedence; "" for all others."""
+        words = {("", rule.context) for rule in self.rules}
+        words |= {(word, rule.context) for rule in self.rules for word in rule.first_words}
+        return {
+            (word, context): [
+                rule
+                for rule in self.rules
+                if rule.context == context and (not rule.first_words or word in rule.first_words)
+            ]
+            for word, context in words
+        }
 
-    def find_rule(self, line: ConfigLine, context: str) -> tuple[LineRule, dict[str, str]] | None:
+    def find_rule(self, line: ConfigLine, context: str) -> tuple[LineRule, Mapping[str, str]] | None:
         """As `find`, for a line of a tree; none for one that is kept, unless it gives way to others."""
         found = self.find(line.text, context)
         return None if line.kept and not (found and found[0].gives_way_to) else found
 
-    def find(self, text: str, context: str) -> tuple[LineRule, dict[str, str]] | None:
+    @memoise_by_value(LINES)
+    def find(self, text: str, context: str) -> tuple[LineRule, Mapping[str, str]] | None:
         """The first rule for a line in a context, with the values of its groups."""
-        for rule in self._by_context.get(context, ()):
+        table, first = self._by_first_word, text.split(" ", 1)[0]
+        for rule in table.get((first, context), table.get(("", context), ())):
             match = rule.regex.fullmatch(text)
             if match is not None:
                 values = {"line": text}
