@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from qosforge.plan.model import (
@@ -98,13 +96,13 @@ def test_output_policy_chooses_before_maps() -> None:
     egress = Egress(rules=(Rule(name="a", any_of=(Term(dscp=(34,)),), queue=4),), default_queue=1)
     system = System(dscp_to_queue=(2,) * 64)
     assert queue_of(system, egress, FOUR, PACKET) == 4
-    assert queue_of(system, egress, FOUR, replace(PACKET, dscp=0)) == 1
+    assert queue_of(system, egress, FOUR, PACKET._replace(dscp=0)) == 1
 
 
 def test_without_output_policy_input_choice_then_maps_then_default() -> None:
     system = System(dscp_to_queue=(2,) * 64, cos_to_queue=(3,) * 8)
     egress = Egress(default_queue=1)
-    assert queue_of(system, egress, FOUR, replace(PACKET, group=4)) == 4
+    assert queue_of(system, egress, FOUR, PACKET._replace(group=4)) == 4
     assert queue_of(system, egress, FOUR, PACKET) == 2
     assert queue_of(System(cos_to_queue=(3,) * 8), egress, FOUR, PACKET) == 3
     assert queue_of(System(), egress, FOUR, PACKET) == 1
@@ -140,7 +138,7 @@ def test_a_rule_may_set_the_precedence_alone() -> None:
 
 
 def test_marked_packet_has_the_marks_of_its_class() -> None:
-    assert marked(System(), PACKET, 46, 5) == replace(PACKET, dscp=46, cos=5)
+    assert marked(System(), PACKET, 46, 5) == PACKET._replace(dscp=46, cos=5)
     assert marked(System(dscp_to_cos=BY_CLASS), PACKET, 18, 7).cos == 2
 
 

@@ -26,10 +26,12 @@ def mask_findings(
         name = platforms.get(device, "")
         return words_of(texts[device], device, name) if device in texts else DeviceWords(device, name)
 
-    return tuple(
-        Finding.model_validate(mask_document(finding.model_dump(), words(finding.device or "").shown_document))
-        for finding in findings
-    )
+    def masked(finding: Finding) -> Finding:
+        document = finding.model_dump()
+        shown = mask_document(document, words(finding.device or "").shown_document)
+        return finding if shown == document else Finding.model_validate(shown)
+
+    return tuple(map(masked, findings))
 
 
 def mask_document(document: Any, mask: Callable[[Any], Any]) -> Any:

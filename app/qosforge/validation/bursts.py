@@ -12,7 +12,6 @@ from qosforge.inventory.models import Framing, Link, Port
 from qosforge.note import note
 from qosforge.plan.model import Efficiency, InterfacePlan, Queue
 from qosforge.tester.scenario.schedulers import leaf_queues, port_service, priority_bursts, twin_scheduler
-from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.framing import OVERHEAD, frame_bytes
 from qosforge.validation.paths import links
@@ -131,13 +130,13 @@ class _Sent:
 
 
 def _sent(context: ValidationContext) -> Iterator[_Sent]:
-    network, intent = context.compilation.network, context.compilation.intent.intent
+    network = context.compilation.network
     for flow in (flow for scenario in network.traffic for flow in scenario.flows):
         try:
             path = links(network, flow.from_, flow.to)
         except (KeyError, ValueError):
             continue  # `check_verification` says so where it matters
-        names, size = dict.fromkeys(flow_classes(intent, flow, network)), flow.source.ip_bytes
+        names, size = dict.fromkeys(context.flow_classes(flow)), flow.source.ip_bytes
         for link, port in path:
             frame = policed_bytes(link, size, context.interface(port), compressible=flow.is_rtp)
             for name in names:

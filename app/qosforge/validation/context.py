@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from qosforge.compiler.compile import Compilation, CompiledDevice
 from qosforge.compiler.merged_configuration import PredictedConfiguration, predict_configuration
 from qosforge.configtree.tree_text import tree_text
 from qosforge.errors import Place
-from qosforge.inventory.models import Device, Port
+from qosforge.inventory.models import Device, Port, TrafficFlow
 from qosforge.plan.model import InterfacePlan, Plan, Scheduler
 from qosforge.plan.request import InterfaceRequest
 from qosforge.platforms.base import installed, platform
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import Configuration
+from qosforge.tester.scenario.traffic import flow_classes
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,13 @@ class ValidationContext:
     compilation: Compilation
     running: Mapping[str, Configuration]
     made: Mapping[str, PredictedConfiguration] = field(default_factory=dict)
-    _predicted_plans: dict[str, Plan] = field(default_factory=dict, init=False)
+    _found: dict[Hashable, Any] = field(default_factory=dict, init=False)
+
+    def once(self, key: Hashable, find: Callable[[], T]) -> T:
+        """What several checks, or several of their places, need: found when it is first asked for."""
+        if key not in self._found:
+            self._found[key] = find()
+        return cast(T, self._found[key])
 
     def predicted(self, device: CompiledDevice) -> PredictedConfiguration:
         """What a compiled device comes to hold."""
@@ -59,6 +69,9 @@ class ValidationContext:
 
     def interface(self, port: Port) -> InterfacePlan | None:
         """What will be at a port; none where neither the plan nor a running configuration tells."""
+        return self.once(("interface", port), lambda: self._interface(port))
+
+    def _interface(self, port: Port) -> InterfacePlan | None:
         plan = self.plan(port[0])
         if plan is not None and (found := plan.interface(port[1])) is not None:
             return found
@@ -67,9 +80,7 @@ class ValidationContext:
 
     def predicted_plan(self, device: CompiledDevice) -> Plan:
         """What the configuration amounts to that a compiled device comes to hold; read once for all its ports."""
-        if device.name not in self._predicted_plans:
-            self._predicted_plans[device.name] = self._predicted_plan(device)
-        return self._predicted_plans[device.name]
+        return self.once(("predicted plan", device.name), lambda: self._predicted_plan(device))
 
     def _predicted_plan(self, device: CompiledDevice) -> Plan:
         running, predicted = self.running.get(device.name), self.predicted(device)
@@ -95,10 +106,18 @@ class ValidationContext:
 
     def request(self, port: Port) -> InterfaceRequest | None:
         """What the intent asks for at a port; none where it asks nothing."""
+        return self.once(("request", port), lambda: self._request(port))
+
+    def _request(self, port: Port) -> InterfaceRequest | None:
         device = self.compiled.get(port[0])
         if device is None:
             return None
         return next((entry for entry in device.request.interfaces if entry.name == port[1]), None)
+
+    def flow_classes(self, flow: TrafficFlow) -> list[str]:
+        """The class that the intent gives each of the flows that are described as one."""
+        intent, network = self.compilation.intent.intent, self.compilation.network
+        return self.once(flow, lambda: flow_classes(intent, flow, network))
 
     def schedules(self, port: Port) -> bool:
         """Whether the intent asks for classes to be served at a port's output."""

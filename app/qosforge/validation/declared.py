@@ -10,7 +10,6 @@ from qosforge.inventory.models import Link, Port, TrafficFlow, TrafficScenario
 from qosforge.note import note
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.requested import requested_shares
-from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.units import format_rate
 from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.framing import frame_bytes
@@ -42,10 +41,10 @@ def check_declared(context: ValidationContext) -> Iterator[Finding]:
 
 def _offered(context: ValidationContext, scenario: TrafficScenario) -> dict[tuple[Port, str], float]:
     """Bits per second of every priority class at every output that schedules, as declared."""
-    network, intent = context.compilation.network, context.compilation.intent.intent
+    network = context.compilation.network
     total: dict[tuple[Port, str], float] = defaultdict(float)
     for flow in scenario.flows:
-        classes = Counter(flow_classes(intent, flow, network))
+        classes = Counter(context.flow_classes(flow))
         try:
             path = network.path(flow.from_, flow.to)
         except (KeyError, ValueError):

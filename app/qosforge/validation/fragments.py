@@ -8,7 +8,6 @@ from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
 from qosforge.note import note
 from qosforge.plan.request import ClassRequest
-from qosforge.tester.scenario.traffic import flow_classes
 from qosforge.validation.context import ValidationContext, class_at
 from qosforge.validation.framing import frame_bytes
 
@@ -20,13 +19,13 @@ def check_fragments(context: ValidationContext) -> Iterator[Finding]:
     voice packets); multilink PPP lets them pass whole, and the next one waits longer than for a fragment.
     """
     longest: dict[tuple[Port, str], tuple[int, int, bool]] = {}
-    network, intent = context.compilation.network, context.compilation.intent.intent
+    network = context.compilation.network
     for flow in (flow for scenario in network.traffic for flow in scenario.flows):
         try:
             path = network.path(flow.from_, flow.to)
         except (KeyError, ValueError):
             continue  # `check_verification` says so
-        classes = set(flow_classes(intent, flow, network))
+        classes = set(context.flow_classes(flow))
         for port in path:
             end, device = network.neighbour(port), context.compiled.get(port[0])
             if end is None or device is None or not context.schedules(port):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from ipaddress import ip_address, ip_network
+from typing import NamedTuple
 
 from qosforge.plan.model import Egress, Ingress, PortRange, Rule, Scheduler, System, Term, Trust
 
 
-@dataclass(frozen=True)
-class Packet:
+class Packet(NamedTuple):
     """The fields that classifiers look at, labels aside; ``group`` is the queue chosen on input, where one was."""
 
     source: str
@@ -30,7 +29,7 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
     A packet without a tag carries no CoS: it counts with the port's. Policers see it within their rates, and a port
     that trusts a phone has one.
     """
-    packet = replace(packet, cos=packet.cos if tagged else ingress.port_cos, group=None, qos_group=0)
+    packet = packet._replace(cos=packet.cos if tagged else ingress.port_cos, group=None, qos_group=0)
     for policer in ingress.policers:
         if not policer.any_of or any(matches(t, packet) for t in policer.any_of):
             conform = policer.police.conform
@@ -43,12 +42,12 @@ def enter(system: System, ingress: Ingress, packet: Packet, *, tagged: bool) -> 
     match ingress.trust:
         case Trust.NONE:
             dscp = system.untrusted_dscp(ingress.port_cos)
-            return replace(packet, dscp=packet.dscp if dscp is None else dscp, cos=ingress.port_cos)
+            return packet._replace(dscp=packet.dscp if dscp is None else dscp, cos=ingress.port_cos)
         case Trust.COS | Trust.PHONE if system.cos_to_dscp:
-            return replace(packet, dscp=system.cos_to_dscp[packet.cos])
+            return packet._replace(dscp=system.cos_to_dscp[packet.cos])
         case Trust.DSCP:
             chosen = system.dscp_to_queue[packet.dscp] if system.queue_on_input and system.dscp_to_queue else None
-            return replace(_with_dscp(system, packet, packet.dscp), group=chosen)
+            return _with_dscp(system, packet, packet.dscp)._replace(group=chosen)
     return packet
 
 
@@ -56,8 +55,8 @@ def by_rule(system: System, rule: Rule, packet: Packet) -> Packet:
     """What a rule of an input makes of a packet that it takes."""
     packet = _marked(system, packet, rule.set_dscp, rule.set_precedence)
     if rule.set_cos is not None:
-        packet = replace(packet, cos=rule.set_cos)
-    return replace(packet, group=rule.queue, qos_group=rule.set_qos_group or 0)
+        packet = packet._replace(cos=rule.set_cos)
+    return packet._replace(group=rule.queue, qos_group=rule.set_qos_group or 0)
 
 
 def _marked(system: System, packet: Packet, dscp: int | None, precedence: int | None) -> Packet:
@@ -70,12 +69,12 @@ def _marked(system: System, packet: Packet, dscp: int | None, precedence: int | 
 
 def _with_dscp(system: System, packet: Packet, dscp: int) -> Packet:
     cos = system.dscp_to_cos[dscp] if system.dscp_to_cos else packet.cos
-    return replace(packet, dscp=dscp, cos=cos)
+    return packet._replace(dscp=dscp, cos=cos)
 
 
 def marked(system: System, packet: Packet, dscp: int, cos: int | None) -> Packet:
     """A packet as it ought to stand before the output: with the marks of its class."""
-    return _with_dscp(system, replace(packet, cos=cos or 0, group=None), dscp)
+    return _with_dscp(system, packet._replace(cos=cos or 0, group=None), dscp)
 
 
 def queue_of(system: System, egress: Egress, scheduler: Scheduler, packet: Packet) -> int | None:
@@ -104,7 +103,7 @@ def leave(egress: Egress, packet: Packet) -> Packet:
     dscp = packet.dscp if rule.set_dscp is None else rule.set_dscp
     if rule.set_precedence is not None:
         dscp = rule.set_precedence << 3 | packet.dscp & 7
-    return replace(packet, dscp=dscp, cos=packet.cos if rule.set_cos is None else rule.set_cos)
+    return packet._replace(dscp=dscp, cos=packet.cos if rule.set_cos is None else rule.set_cos)
 
 
 def _output_rule(egress: Egress, packet: Packet) -> Rule | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from qosforge.inventory.models import Framing, Link, Network, Port
 
 
-@dataclass(frozen=True)
-class Hop:
+class Hop(NamedTuple):
     """One device on a path: where packets come in, where they leave, and whether they come with a tag."""
 
     entry: Port

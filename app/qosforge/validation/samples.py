@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from ipaddress import ip_network
 
 from qosforge.dscp import dscp_name
@@ -45,13 +44,20 @@ def served_levels(context: ValidationContext, name: str) -> tuple[Level, ...] | 
 
 def packets_of(
     context: ValidationContext, levels: tuple[Level, ...], source: Station, target: Station
-) -> Iterator[Packet]:
+) -> tuple[Packet, ...]:
     """Every kind of packet that the intent puts into a class, as a station without a tag sends it.
 
     One sample stands for every flow of a match: an address for a prefix, a port for a range. Classes told by what
     no station's packet shows (MAC addresses, VLANs, ways in) or by what a packet is not have none. A station whose
     port is to trust DSCPs is taken to send a class with its mark.
     """
+    key = ("packets", levels[-1][1].name, source.name, target.name)
+    return context.once(key, lambda: tuple(_packets_of(context, levels, source, target)))
+
+
+def _packets_of(
+    context: ValidationContext, levels: tuple[Level, ...], source: Station, target: Station
+) -> Iterator[Packet]:
     catalogue = context.compilation.intent.catalogue
     if any(
         not _sampled(c.match) for classes, entry in levels for c in classes[: classes.index(entry) + 1] if c.match
@@ -65,7 +71,7 @@ def packets_of(
             for dscp in _marks(term):
                 carried = mark.dscp if mark is not None and mark.dscp is not None and not dscp else dscp
                 packet = _sample(term, source, target, carried, catalogue[application] if application else None)
-                packet = replace(packet, application=application)
+                packet = packet._replace(application=application)
                 if all(class_of(classes, packet) is entry for classes, entry in levels):
                     yield packet
 

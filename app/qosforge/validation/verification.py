@@ -11,7 +11,7 @@ from qosforge.findings import Finding
 from qosforge.intent.models import Verify
 from qosforge.inventory.models import TrafficFlow
 from qosforge.note import note
-from qosforge.tester.scenario.traffic import flow_classes, scenario_of
+from qosforge.tester.scenario.traffic import scenario_of
 from qosforge.units import format_seconds, listed
 from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import HEADERS
@@ -56,7 +56,7 @@ def _check(context: ValidationContext, position: int, check: Verify) -> Iterator
             of_class = replace(place, traffic_class=name)
             yield note("verify-no-traffic", of_class, variant="of-class", scenario=scenario.name, **pair)
     for name in check.beside:
-        taken = {each for flow in scenario.flows for each in flow_classes(intent, flow, network)}
+        taken = {each for flow in scenario.flows for each in context.flow_classes(flow)}
         if taken.isdisjoint(intent.within(name)):
             of_class = replace(place, traffic_class=name)
             yield note("verify-no-traffic", of_class, variant="beside", scenario=scenario.name)
@@ -75,7 +75,7 @@ def judged_flows(context: ValidationContext, check: Verify, name: str) -> list[T
     for flow in scenario.flows if scenario else ():
         if (flow.from_, flow.to) == (check.from_, check.to):
             within = intent.within(name)
-            count = sum(each in within for each in flow_classes(intent, flow, network))
+            count = sum(each in within for each in context.flow_classes(flow))
             if count:
                 found.append(flow.model_copy(update={"count": count}))
     return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 from qosforge.intent.models import Verify
 from qosforge.inventory.models import Station
@@ -32,8 +34,7 @@ class Way:
         return f"from {self.source.name} to {self.target.name}"
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A packet at one device of a way: as it comes, after the input and as it leaves.
 
     ``system`` is none where nothing is known of the device: the packet then passes as it came.
@@ -78,8 +79,7 @@ def answers(context: ValidationContext, way: Way, levels: tuple[Level, ...]) -> 
     """What goes back for the TCP packets of a class: addresses and ports are in each other's place."""
     for packet in packets_of(context, levels, way.target, way.source):
         if packet.protocol == _TCP:
-            yield replace(
-                packet,
+            yield packet._replace(
                 source=packet.destination,
                 destination=packet.source,
                 port=packet.source_port,
@@ -101,13 +101,16 @@ def _belongs(levels: tuple[Level, ...], packet: Packet) -> bool:
 def passages(context: ValidationContext, way: Way, packet: Packet) -> Iterator[Passage]:
     """A packet at each device of a way, by the compiled plans, or by what a device holds that has none."""
     for hop in way.hops:
-        plan, came = context.plan(hop.device), packet
-        if plan is None:
-            yield Passage(hop, None, came, came, came)
-            continue
-        if (here := context.interface(hop.entry)) is not None:
-            packet = enter(plan.system, here.ingress, packet, tagged=hop.tagged)
-        there = context.interface(hop.exit)
-        left = packet if there is None else leave(there.egress.dividing, packet)
-        yield Passage(hop, plan.system, came, packet, left)
-        packet = left
+        passage = context.once(("passage", hop, packet), partial(_passage, context, hop, packet))
+        yield passage
+        packet = passage.left
+
+
+def _passage(context: ValidationContext, hop: Hop, came: Packet) -> Passage:
+    plan = context.plan(hop.device)
+    if plan is None:
+        return Passage(hop, None, came, came, came)
+    here, there = context.interface(hop.entry), context.interface(hop.exit)
+    packet = came if here is None else enter(plan.system, here.ingress, came, tagged=hop.tagged)
+    left = packet if there is None else leave(there.egress.dividing, packet)
+    return Passage(hop, plan.system, came, packet, left)
