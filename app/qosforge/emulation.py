@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
-from qosforge.inventory.probes import LabHost
+from qosforge.inventory.probes import GuestHost, LabHost
 from qosforge.system_packages import install_command, parts
 from qosforge.tester.counters.offered_load import OfferedPackets
 
@@ -57,9 +57,7 @@ def run_kernel_router(
     from qoslab.errors import LabError  # noqa: PLC0415
     from qoslab.virtual_time import Mark, Packets, RouterPlan, run_router  # noqa: PLC0415
 
-    part = parts()["virtual-time"]
-    if missing := part.missing():
-        raise NotInstalled(f"{part.title} lacks {', '.join(missing)}", hint=install_command(missing))
+    _require_packages("virtual-time")
     plan = RouterPlan(tuple(commands), tuple(map(Mark, dscps)), Packets(*packets), drain_s)
     try:
         run = run_router(plan)
@@ -68,17 +66,22 @@ def run_kernel_router(
     return KernelRouterRun(run.sent_ns, run.received_ns)
 
 
-def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 1.0) -> Overlay:
+def start_lab(
+    network: Network, folder: Path, state: Path, clock_scale: float = 1.0, *, virtual_time: bool = False
+) -> Overlay:
     """Start the lab of a network and wait until every device listens; a running one is left as it is.
 
-    ``folder`` is the inventory's, which holds the startup configurations.
+    ``folder`` is the inventory's, which holds the startup configurations. ``virtual_time``: Linux routers run in a
+    guest whose clock counts instructions.
 
     Raises:
         InputError: a device has no startup configuration, or the lab's credentials cannot be used.
-        NotInstalled: the lab is not installed.
+        NotInstalled: the lab is not installed, or a package of the operating system that virtual time takes.
         ServiceError: the lab does not start.
     """
     _require_lab()
+    if virtual_time:
+        _require_packages("virtual-time-network")
     from qoslab import control  # noqa: PLC0415
     from qoslab.errors import LabError  # noqa: PLC0415
     from qoslab.spec import BoxSpec, LinkSpec, NetworkSpec, StationSpec  # noqa: PLC0415
@@ -112,7 +115,9 @@ def start_lab(network: Network, folder: Path, state: Path, clock_scale: float = 
             for station in network.stations
         ),
     ]
-    spec = NetworkSpec(network=network.name, boxes=devices, links=links, clock_scale=clock_scale)
+    spec = NetworkSpec(
+        network=network.name, boxes=devices, links=links, clock_scale=clock_scale, virtual_time=virtual_time
+    )
     try:
         return control.start(spec, state)
     except LabError as error:
@@ -166,7 +171,14 @@ def with_lab_stations(network: Network, state: Path | None) -> Network:
     named = {host.station for host in network.probes.hosts}
     stations = answer.get("stations", {})
     assert isinstance(stations, dict)
-    hosts = tuple(LabHost(station=name, process=pid) for name, pid in stations.items() if name not in named)
+    in_guest = answer.get("guest_stations", {})
+    assert isinstance(in_guest, dict)
+    known = str(state / "known_hosts")
+    made: tuple[LabHost | GuestHost, ...] = (
+        *(LabHost(station=name, process=pid) for name, pid in stations.items()),
+        *(GuestHost(station=name, known_hosts=known, **reached) for name, reached in in_guest.items()),
+    )
+    hosts = tuple(host for host in made if host.station not in named)
     probes = network.probes.model_copy(update={"hosts": (*network.probes.hosts, *hosts)})
     return network.model_copy(update={"probes": probes})
 
@@ -188,6 +200,12 @@ def _status(state: Path) -> Mapping[str, object] | None:
 
 def _lab_is_installed() -> bool:
     return find_spec("qoslab") is not None
+
+
+def _require_packages(name: str) -> None:
+    part = parts()[name]
+    if missing := part.missing():
+        raise NotInstalled(f"{part.title} lacks {', '.join(missing)}", hint=install_command(missing))
 
 
 def _require_lab() -> None:

@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from qoslab.attachments import AttachmentChange
 from qoslab.errors import ChannelError, StartError
 from qoslab.spec import NetworkSpec
+from qoslab.virtual_time.network import START_SECONDS
 
 _POLL_SECONDS = 0.02
 _START_SECONDS = 20.0
@@ -51,7 +52,7 @@ def start(spec: NetworkSpec, state: Path, *, timeout: float | None = None) -> Ov
     (by default a bound that grows with the number of devices).
     """
     if timeout is None:
-        timeout = _START_SECONDS + _BOX_SECONDS * len(spec.boxes)
+        timeout = _START_SECONDS + _BOX_SECONDS * len(spec.boxes) + (START_SECONDS if spec.virtual_time else 0.0)
     state.mkdir(parents=True, exist_ok=True)
     if running_pid(state) is not None:
         return overlay(state)

@@ -21,10 +21,12 @@ from qoslab.clock import Clock
 from qoslab.errors import BoxError, LabError, StartError
 from qoslab.packets import Packets
 from qoslab.routers.cabling import Cabling
+from qoslab.routers.host import Host
 from qoslab.routers.router import PLATFORM, USER, Router
 from qoslab.server import ADDRESS, BoxServer
 from qoslab.spec import LinkSpec, NetworkSpec
 from qoslab.storage import Storage
+from qoslab.virtual_time.network import GuestNetwork, Reached
 from qoslab.wiring import plug
 
 _LONGEST_REQUEST = 4 * 1024 * 1024
@@ -52,8 +54,9 @@ class Lab:
         self._lock: IO[str] | None = None
         self.boxes: dict[str, Box] = {}
         self.servers: dict[str, BoxServer] = {}
-        self.routers: dict[str, Router] = {}
-        self._cabling: Cabling | None = None
+        self.routers: dict[str, Router | Reached] = {}
+        self._cabling: Cabling[Host] | None = None
+        self._guest: GuestNetwork | None = None
 
     async def run(self) -> None:
         """Serve until stopped by a signal or a control request.
@@ -79,7 +82,10 @@ class Lab:
             for box in self.boxes.values():
                 box.power_off()
             for router in self.routers.values():
-                await router.stop()
+                if isinstance(router, Router):
+                    await router.stop()
+            if self._guest is not None:
+                self._guest.stop()
             if self._cabling is not None:
                 self._cabling.unplug()
 
@@ -93,6 +99,8 @@ class Lab:
     async def _boot(self) -> None:
         for spec in self._spec.boxes:
             if spec.platform == PLATFORM:
+                if self._spec.virtual_time:
+                    continue
                 router = Router(spec, self._state / spec.name)
                 router.start()
                 self.routers[spec.name] = router
@@ -113,20 +121,30 @@ class Lab:
             self.boxes[spec.name] = box
             self.servers[spec.name] = server
         plug(tuple(_among(self.boxes, self._spec.links)), self.boxes)
-        await self._start_routers()
+        await (self._start_guest() if self._spec.virtual_time else self._start_routers())
         self._write_overlay()
 
     async def _start_routers(self) -> None:
-        if not self.routers:
+        routers = {name: router for name, router in self.routers.items() if isinstance(router, Router)}
+        if not routers:
             return
-        self._cabling = Cabling(self._spec.links, self.routers, self._state)
+        hosts = {name: router.host for name, router in routers.items()}
+        self._cabling = Cabling(self._spec.links, hosts, lambda name: Host(Path(name).name, self._state / name))
         self._cabling.plug()
-        for router in self.routers.values():
+        for router in routers.values():
             router.enter_saved()
             await router.listen()
 
+    async def _start_guest(self) -> None:
+        boxes = [box for box in self._spec.boxes if box.platform == PLATFORM]
+        if not boxes:
+            raise StartError("no router of this network runs in virtual time: it has none of linux_tc")
+        self._guest = GuestNetwork(boxes, self._spec.links, self._state)
+        await self._guest.start()
+        self.routers |= self._guest.routers
+
     def _write_overlay(self) -> None:
-        servers: dict[str, BoxServer | Router] = {**self.servers, **self.routers}
+        servers: dict[str, BoxServer | Router | Reached] = {**self.servers, **self.routers}
         boxes = {
             name: {"hostname": ADDRESS, "port": server.port, "host_key": server.public_key}
             for name, server in servers.items()
@@ -137,7 +155,8 @@ class Lab:
         with made.open("w") as stream:
             YAML(typ="safe", pure=True).dump({"boxes": boxes}, stream)
         made.replace(self._state / "overlay.yaml")
-        hosts = [f"[{ADDRESS}]:{server.port} {server.public_key}\n" for server in servers.values()]
+        shown = [*servers.values(), *(self._guest.stations.values() if self._guest else ())]
+        hosts = [f"[{ADDRESS}]:{server.port} {server.public_key}\n" for server in shown]
         (self._state / "known_hosts").write_text("".join(hosts))
 
     # -- control socket ----------------------------------------------------------------------------------
@@ -185,6 +204,7 @@ class Lab:
                 "boxes": self._status(),
                 "routers": self._routers_status(),
                 "stations": self._stations(),
+                "guest_stations": self._guest_stations(),
             }
         if operation == "stop":
             self._stop.set()
@@ -239,13 +259,24 @@ class Lab:
 
     def _routers_status(self) -> dict[str, object]:
         return {
-            name: {"platform": router.spec.platform, "port": router.port, "process": router.host.pid}
+            name: {"platform": PLATFORM, "port": router.port, "process": self._process_of(router)}
             for name, router in self.routers.items()
         }
+
+    def _process_of(self, router: Router | Reached) -> int:
+        if isinstance(router, Router):
+            return router.host.pid
+        assert self._guest is not None
+        return self._guest.process
 
     def _stations(self) -> dict[str, int]:
         """A process in the network of each station."""
         return {name: host.pid for name, host in self._cabling.stations.items()} if self._cabling else {}
+
+    def _guest_stations(self) -> dict[str, object]:
+        """Where each station of the guest is reached, and the key that logs in."""
+        stations = self._guest.stations if self._guest else {}
+        return {name: {"port": one.port, "key": str(one.key)} for name, one in stations.items()}
 
     def _status(self) -> dict[str, object]:
         return {

@@ -54,7 +54,8 @@ class LinkSpec(BaseModel):
 
 
 class NetworkSpec(BaseModel):
-    """A whole lab. ``clock_scale`` 60 makes a box's minute last one second."""
+    """A whole lab. ``clock_scale`` 60 makes a box's minute last one second. ``virtual_time``: its Linux routers run
+    in a guest whose clock counts instructions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -62,6 +63,7 @@ class NetworkSpec(BaseModel):
     boxes: list[BoxSpec]
     links: list[LinkSpec] = Field(default_factory=list)
     clock_scale: float = Field(default=1.0, gt=0)
+    virtual_time: bool = False
 
 
 def load(path: Path) -> NetworkSpec:

@@ -33,6 +33,9 @@ def up(
     clock_scale: Annotated[
         float, typer.Option(min=0.001, help="How much faster the devices' own timers run.")
     ] = 1.0,
+    virtual_time: Annotated[
+        bool, typer.Option("--virtual-time", help="Run Linux routers in a guest whose clock counts instructions.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start an emulated device or a Linux router for every device of a network; a lab that runs is left."""
@@ -40,7 +43,9 @@ def up(
     net = load_network(folder)
     settings = load_settings()
     settings.make_var_dir()
-    overlay = start_lab(net, folder, state_folder(settings.var_dir, net.name), clock_scale)
+    overlay = start_lab(
+        net, folder, state_folder(settings.var_dir, net.name), clock_scale, virtual_time=virtual_time
+    )
     addresses = {name: f"{box.hostname}:{box.port}" for name, box in overlay.boxes.items()}
     if as_json:
         print_json(addresses)

@@ -88,6 +88,18 @@ class AbortBounds(_Model):
     look_seconds: Annotated[float, Field(ge=1, le=60)] = 5.0
 
 
+class GuestHost(_Model):
+    """A station of the lab in virtual time, behind a port of loopback; all stations there have one clock. ``key``
+    logs in, and ``known_hosts`` has the key that its server shows.
+    """
+
+    station: str
+    port: int
+    key: str
+    known_hosts: str
+    clock: Clock = "exchange"
+
+
 class ProbePermission(_Model):
     """Whether probes may load a network, how much of each link, and when; and what stops them.
 

@@ -7,31 +7,58 @@ order of arrival: as a modem or a carrier's switch before a router does. A route
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Generic, Protocol, Self, TypeVar
 
-from qoslab.routers.host import Host, run
-from qoslab.routers.router import Router
 from qoslab.spec import LinkSpec
 
 LINE_PACKETS = 100
 _FRAME_BYTES = 1514
-_BUCKET_SECONDS = 0.02
+LATE_SECONDS = 0.02
 """By how much a line catches up after a timer that was late. The timers of the router before it are as late, and
 the line must not be the slower one for that."""
 _PORT = "eth0"
 
 
-class Cabling:
-    """All cables of the routers of a network. ``stations`` are hosts by their names."""
+class CabledHost(Protocol):
+    """A host that cables are plugged into."""
 
-    def __init__(self, links: Sequence[LinkSpec], routers: Mapping[str, Router], state: Path) -> None:
+    def start(self) -> None:
+        """Make it, without cables."""
+
+    def stop(self) -> None:
+        """End it."""
+
+    def run(self, *words: str, data: str = "") -> str:
+        """Run a command inside; what it says."""
+
+    def plug(self, port: str, far: Self, far_port: str) -> None:
+        """Make a port here and one there, with a cable between them."""
+
+
+AnyHost = TypeVar("AnyHost", bound=CabledHost)
+
+
+class Cabling(Generic[AnyHost]):
+    """All cables of the routers of a network. ``stations`` are hosts by their names; ``make`` makes a further host
+    of a name: ``line``, or ``stations`` and a station's. ``late_seconds``: by how much timers may be late.
+    """
+
+    def __init__(
+        self,
+        links: Sequence[LinkSpec],
+        routers: Mapping[str, AnyHost],
+        make: Callable[[str], AnyHost],
+        *,
+        late_seconds: float = LATE_SECONDS,
+    ) -> None:
         self._links = [link for link in links if any(end[0] in routers for end in (link.a, link.b) if end)]
         self._routers = routers
         self._addresses = {name: f"169.254.{1 + n // 250}.{1 + n % 250}" for n, name in enumerate(routers)}
-        self._line = Host("line", state / "line")
-        self._state = state
-        self.stations: dict[str, Host] = {}
+        self._line = make("line")
+        self._make = make
+        self._late_seconds = late_seconds
+        self.stations: dict[str, AnyHost] = {}
         self._count = 0
 
     def plug(self) -> None:
@@ -44,7 +71,7 @@ class Cabling:
                 self._connect(link)
         for name, router in self._routers.items():
             for address, hop, port in self._routes(name):
-                router.host.run("ip", "route", "replace", f"{address}/32", "via", hop, "dev", port, "onlink")
+                router.run("ip", "route", "replace", f"{address}/32", "via", hop, "dev", port, "onlink")
 
     def unplug(self) -> None:
         """End the line and the stations."""
@@ -61,9 +88,9 @@ class Cabling:
             if end is None or end[0] not in self._routers:
                 continue
             far = f"{bridge}{side}"
-            self._pair(self._routers[end[0]].host, end[1], self._line, far)
+            self._pair(self._routers[end[0]], end[1], self._line, far)
             self._line.run("ip", "link", "set", far, "master", bridge)
-            burst = max(int(link.rate * _BUCKET_SECONDS / 8), 2 * _FRAME_BYTES)
+            burst = max(int(link.rate * self._late_seconds / 8), 2 * _FRAME_BYTES)
             # Like a line: frames wait in order of arrival, and what does not fit is dropped.
             shaper = (
                 "tbf",
@@ -80,26 +107,25 @@ class Cabling:
     def _attach_station(self, link: LinkSpec) -> None:
         assert link.station is not None
         router, port = link.a
-        station = Host(link.station.name, self._state / "stations" / link.station.name)
+        station = self._make(f"stations/{link.station.name}")
         station.start()
         self.stations[link.station.name] = station
-        self._pair(self._routers[router].host, port, station, _PORT)
+        self._pair(self._routers[router], port, station, _PORT)
         self._address(router, port)
         own, gateway = link.station.address, self._addresses[router]
         station.run("ip", "addr", "add", f"{own}/32", "dev", _PORT)
         station.run("ip", "route", "add", f"{gateway}/32", "dev", _PORT)
         station.run("ip", "route", "add", "default", "via", gateway, "dev", _PORT)
-        self._routers[router].host.run("ip", "route", "replace", f"{own}/32", "dev", port)
+        self._routers[router].run("ip", "route", "replace", f"{own}/32", "dev", port)
 
-    def _pair(self, near: Host, near_port: str, far: Host, far_port: str) -> None:
-        """A cable between two hosts; made from outside, where both have process numbers."""
-        ends = [near_port, "netns", str(near.pid), "type", "veth", "peer", "name", far_port, "netns", str(far.pid)]
-        run("ip", "link", "add", *ends)
+    @staticmethod
+    def _pair(near: AnyHost, near_port: str, far: AnyHost, far_port: str) -> None:
+        near.plug(near_port, far, far_port)
         near.run("ip", "link", "set", near_port, "up")
         far.run("ip", "link", "set", far_port, "up")
 
     def _address(self, router: str, port: str) -> None:
-        self._routers[router].host.run("ip", "addr", "add", f"{self._addresses[router]}/32", "dev", port)
+        self._routers[router].run("ip", "addr", "add", f"{self._addresses[router]}/32", "dev", port)
 
     def _routes(self, start: str) -> Iterator[tuple[str, str, str]]:
         """For each station that is not at the router itself its address, the next hop and the port to it."""

@@ -109,6 +109,12 @@ class Host:
         """Run a command inside; what it says. Raises StartError where it fails."""
         return run(*self.command(*words), data=data)
 
+    def plug(self, port: str, far: Host, far_port: str) -> None:
+        """Make a port here and one there, with a cable between them. Raises StartError where one cannot be made."""
+        # From outside, where both have process numbers.
+        ends = [port, "netns", str(self.pid), "type", "veth", "peer", "name", far_port, "netns", str(far.pid)]
+        run("ip", "link", "add", *ends)
+
 
 def run(*words: str, data: str = "") -> str:
     """Run a command; what it says. Raises StartError where it fails."""

@@ -6,15 +6,19 @@ import asyncio
 import contextlib
 import socket
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from qoslab.errors import StartError
+from qoslab.routers.cabling import CabledHost
 from qoslab.routers.host import Host, require
 from qoslab.server import ADDRESS
 from qoslab.spec import BoxSpec
 
 PLATFORM = "linux_tc"
 USER = "root"
+HOST_KEY = "host_key"
+LOGIN_KEY = "login_key"
 _SSHD = "/usr/sbin/sshd"
 _SAVED = "etc/qosforge/qos.conf"
 _PROGRAMS = ("tc", "nft")
@@ -33,12 +37,12 @@ class Router:
     @property
     def key(self) -> Path:
         """The private key that logs in."""
-        return self._state / "login_key"
+        return self._state / LOGIN_KEY
 
     @property
     def public_key(self) -> str:
         """The key that the server shows."""
-        return " ".join((self._state / "host_key.pub").read_text().split()[:2])
+        return public_key(self._state)
 
     @property
     def port(self) -> int:
@@ -51,23 +55,8 @@ class Router:
         require(("ip", "tc", "nft", "nsenter", "setpriv", "unshare"))
         if not Path(_SSHD).is_file():
             raise StartError("Linux routers need openssh-server: install the package")
-        self._state.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for name in ("host_key", "login_key"):
-            if not (self._state / name).is_file():
-                command = [
-                    "ssh-keygen",
-                    "-q",
-                    "-t",
-                    "ed25519",
-                    "-N",
-                    "",
-                    "-C",
-                    "qoslab",
-                    "-f",
-                    str(self._state / name),
-                ]
-                subprocess.run(command, check=True)  # noqa: S603
-        (self._state / "sshd_config").write_text(_CONFIG.format(state=self._state))
+        make_keys(self._state)
+        (self._state / "sshd_config").write_text(SSHD_CONFIG.format(state=self._state))
         self.host.start()
         self.host.run("sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
 
@@ -80,16 +69,13 @@ class Router:
             except (OSError, UnicodeDecodeError) as bad:
                 raise StartError(f"router {self.spec.name}: startup configuration: {bad}") from bad
         lines = saved.read_text().splitlines() if saved.is_file() else []
-        for program, command in (("tc", ("tc", "-batch", "-")), ("nft", ("nft", "-f", "-"))):
-            batch = [line.removeprefix(f"{program} ") for line in lines if line.startswith(f"{program} ")]
-            if batch:
-                self.host.run(*command, data="\n".join(batch) + "\n")
+        enter(self.host, lines)
 
     async def listen(self) -> None:
         """Answer on loopback, at the port it had before where that is free."""
         known = self._state / "port"
         wanted = self.spec.port or (int(known.read_text()) if known.is_file() else 0)
-        self._listener = _bound(wanted) if wanted else _bound(0)
+        self._listener = bound(wanted)
         known.write_text(f"{self.port}\n")
         self._accepting = asyncio.create_task(self._accept(self._listener))
 
@@ -122,7 +108,31 @@ class Router:
         self.host.stop()
 
 
-def _bound(port: int) -> socket.socket:
+def make_keys(state: Path) -> None:
+    """Make the key that a server shows and the one that logs in, where they are not there yet."""
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for name in (HOST_KEY, LOGIN_KEY):
+        if not (state / name).is_file():
+            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "qoslab", "-f", str(state / name)]
+            subprocess.run(command, check=True)  # noqa: S603
+
+
+def public_key(state: Path) -> str:
+    """The key that the server shows."""
+    return " ".join((state / f"{HOST_KEY}.pub").read_text().split()[:2])
+
+
+def enter(host: CabledHost, lines: Iterable[str]) -> None:
+    """Enter commands of ``tc`` and ``nft``, as those of a router's configuration."""
+    told = tuple(lines)
+    for program, command in (("tc", ("tc", "-batch", "-")), ("nft", ("nft", "-f", "-"))):
+        batch = [line.removeprefix(f"{program} ") for line in told if line.startswith(f"{program} ")]
+        if batch:
+            host.run(*command, data="\n".join(batch) + "\n")
+
+
+def bound(port: int) -> socket.socket:
+    """A socket that listens on loopback at a port, or at another where that is taken; 0: any."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.setblocking(False)
@@ -132,12 +142,12 @@ def _bound(port: int) -> socket.socket:
         if not port:
             raise
         listener.close()
-        return _bound(0)
+        return bound(0)
     listener.listen()
     return listener
 
 
-_CONFIG = """\
+SSHD_CONFIG = """\
 HostKey {state}/host_key
 AuthorizedKeysFile {state}/login_key.pub
 StrictModes no

@@ -23,8 +23,9 @@ from qoslab.virtual_time.parts import copied, interpreter, kernel, merged, modul
 _GUEST = Path(__file__).with_name("guest")
 _MODULES = ("kernel/net/sched/", "kernel/drivers/net/veth")
 _IMPORTS = ("array", "gc", "socket", "struct", "time")
+_TOOLS = (("ip", "iproute2"), ("tc", "iproute2"))
 _COMMAND_LINE = (
-    "console=ttyS0 panic=-1 rdinit=/init nokaslr mitigations=off ipv6.disable=1 "
+    "console=ttyS0 panic=-1 rdinit=/init nokaslr mitigations=off {more} "
     # Known, so that nothing is calibrated: the loops in which a kernel does that are slow under a count.
     "tsc=reliable clocksource=tsc tsc_early_khz=1000000 lpj=1000000 no_timer_check nolapic noapic"
 )
@@ -52,16 +53,23 @@ def boot(plan: Mapping[str, bytes], *, memory_mb: int = 256, seconds: float = 60
     with tempfile.TemporaryDirectory(prefix="qoslab-virtual-time-") as name:
         folder = Path(name)
         files: dict[str, Entry] = {f"plan/{path}": File(content) for path, content in plan.items()}
-        (folder / "initramfs").write_bytes(_system() + archive(files))
+        (folder / "initramfs").write_bytes(system(_TOOLS, _MODULES, _IMPORTS) + archive(files))
         console, results = folder / "console", folder / "results"
-        command = [*_LAUNCH, str(qemu), *_options(memory_mb)]
+        command = [*_LAUNCH, str(qemu), *options(memory_mb)]
         command += ["-kernel", str(chosen.image), "-initrd", str(folder / "initramfs")]
-        command += ["-append", _COMMAND_LINE, "-serial", f"file:{console}", "-serial", f"file:{results}"]
+        command += ["-append", command_line("ipv6.disable=1")]
+        command += ["-serial", f"file:{console}", "-serial", f"file:{results}"]
         _run(command, console, seconds)
         return _collected(results, console)
 
 
-def _options(memory_mb: int) -> list[str]:
+def command_line(more: str) -> str:
+    """What the kernel is told, with some words more."""
+    return _COMMAND_LINE.format(more=more)
+
+
+def options(memory_mb: int) -> list[str]:
+    """QEMU's options for a guest of one processor in virtual time."""
     return [
         *("-nodefaults", "-no-user-config", "-display", "none", "-monitor", "none", "-no-reboot"),
         *("-machine", "pc", "-m", str(memory_mb), "-cpu", "qemu64", "-smp", "1", "-seed", "1"),
@@ -71,21 +79,26 @@ def _options(memory_mb: int) -> list[str]:
 
 
 @cache
-def _system() -> bytes:
-    """The part of the first file system that all plans share."""
+def system(programs: tuple[tuple[str, str], ...], modules_: tuple[str, ...], imports: tuple[str, ...]) -> bytes:
+    """The part of the first file system that all plans share: programs with their packages, modules of the kernel
+    by the beginning of their paths, and Python with what it imports.
+
+    Raises PartMissing.
+    """
     busybox = program("busybox", "busybox-static")
-    tools = [with_libraries(program(name, "iproute2")) for name in ("ip", "tc")]
-    links = {f"sbin/{name}": Link(str(program(name, "iproute2"))) for name in ("ip", "tc")}
+    paths = [program(name, package) for name, package in programs]
+    links: dict[str, Entry] = {f"sbin/{path.name}": Link(str(path)) for path in paths}
+    tools = merged(with_libraries(path) for path in paths)
     guest: dict[str, Entry] = {
         f"guest/{path.name}": copied(path) for path in sorted(_GUEST.glob("*")) if path.is_file()
     }
     return archive(
         merged(
             (
-                *tools,
-                {path: link for path, link in links.items() if f"/{path}" not in merged(tools)},
-                modules(kernel(), _MODULES),
-                interpreter(_IMPORTS),
+                tools,
+                {path: link for path, link in links.items() if f"/{path}" not in tools},
+                modules(kernel(), modules_),
+                interpreter(imports),
                 guest,
                 {
                     "init": copied(_GUEST / "init", executable=True),
@@ -103,7 +116,9 @@ def _run(command: list[str], console: Path, seconds: float) -> None:
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        raise LabError(f"the guest was not over after {seconds:g} s; it said last:\n{_last(console)}") from None
+        raise LabError(
+            f"the guest was not over after {seconds:g} s; it said last:\n{last_words(console)}"
+        ) from None
     if done.returncode:
         raise LabError(f"QEMU ended with {done.returncode}: {done.stderr.strip()}")
 
@@ -117,14 +132,15 @@ def _collected(results: Path, console: Path) -> GuestRun:
                 if (content := tar.extractfile(member)) is not None
             }
     except (OSError, tarfile.TarError):
-        raise LabError(f"the guest left no results; it said last:\n{_last(console)}") from None
+        raise LabError(f"the guest left no results; it said last:\n{last_words(console)}") from None
     log = files.pop("log", b"").decode(errors="replace")
     if files.pop("code", b"").strip() != b"0":
         raise LabError(f"a command failed in the guest:\n{_tail(log)}")
     return GuestRun(files, log)
 
 
-def _last(console: Path) -> str:
+def last_words(console: Path) -> str:
+    """What a guest said last."""
     return _tail(console.read_text(errors="replace")) if console.is_file() else "nothing"
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import IO
 
 from qosforge.errors import Place, TesterError
-from qosforge.inventory.probes import LabHost, ProbeHost
+from qosforge.inventory.probes import GuestHost, LabHost, ProbeHost
 from qosforge.system_packages import install_command
 
 PACKAGES: Mapping[str, str] = {
@@ -28,6 +28,7 @@ PACKAGES: Mapping[str, str] = {
 
 _SECONDS = 20
 _LOOK_SECONDS = 0.05
+_FIRST_OF_ALL = ("chrt", "--rr", "1")
 _SSH = ("ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", f"ConnectTimeout={_SECONDS}")
 
 
@@ -35,12 +36,16 @@ _SSH = ("ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", f
 def _first_of_all() -> tuple[str, ...]:
     """What runs a command of this machine ahead of its other work, whose turns would count as delay; nothing where
     that is refused."""
-    words = ("chrt", "--rr", "1")
     try:
-        refused = subprocess.run([*words, "true"], capture_output=True, check=False).returncode  # noqa: S603
+        refused = subprocess.run([*_FIRST_OF_ALL, "true"], capture_output=True, check=False).returncode  # noqa: S603
     except OSError:
         return ()
-    return () if refused else words
+    return () if refused else _FIRST_OF_ALL
+
+
+def _guest_options(described: GuestHost) -> list[str]:
+    own = ("-F", "none", "-o", f"UserKnownHostsFile={described.known_hosts}", "-o", "IdentitiesOnly=yes")
+    return [*own, "-i", described.key, "-p", str(described.port)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +53,22 @@ class Host:
     """The host of a station. ``ssh_options`` are further ones of every ``ssh``, such as the file of host keys."""
 
     station: str
-    described: ProbeHost | LabHost
+    described: ProbeHost | LabHost | GuestHost
     ssh_options: tuple[str, ...] = ()
 
     @property
     def is_local(self) -> bool:
-        """Whether it is of this machine, and so has its clock."""
-        return isinstance(self.described, LabHost) or self.described.namespace is not None
+        """Whether it is of this machine or of one guest here, and so has one clock with the others."""
+        return isinstance(self.described, LabHost | GuestHost) or self.described.namespace is not None
 
     def command(self, words: Sequence[str], *, terminal: bool = False) -> list[str]:
         """A command of this machine that runs ``words`` on the host; on a ``terminal`` they end when ssh does."""
         if isinstance(self.described, LabHost):
             return [*_first_of_all(), "nsenter", "--target", str(self.described.process), "--net", "--", *words]
+        if isinstance(self.described, GuestHost):
+            ssh = [*_SSH, "-tt"] if terminal else _SSH
+            there = shlex.join([*_FIRST_OF_ALL, *words])
+            return [*ssh, *_guest_options(self.described), "root@127.0.0.1", "--", there]
         if self.described.namespace is not None:
             return ["ip", "netns", "exec", self.described.namespace, *words]
         login = self.described.ssh or ""
