@@ -33,6 +33,11 @@ def shortened(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def counted(number: int, noun: str) -> str:
+    """How many of a thing, such as ``1 device`` or ``3 devices``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def listed(names: Iterable[str], most: int = 40) -> str:
     """Names as messages list them, those that can be printed: the first ones where they are many."""
     some = [

@@ -35,6 +35,7 @@ from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
 from qosforge.runs.workflow.live import read_each
 from qosforge.settings import load_settings
+from qosforge.units import counted
 
 Files = Annotated[
     Path | None,
@@ -77,7 +78,7 @@ def audit_(
         settings = load_settings()
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
-            progress("read", f"{len(net.devices)} devices: {route.told}")
+            progress("read", f"{counted(len(net.devices), 'device')}: {route.told}")
             read, unread = read_each(fleet)
         if unread and not read:
             raise DeviceErrors("no device can be read", errors=list(unread.values()))

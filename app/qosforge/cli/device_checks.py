@@ -19,6 +19,7 @@ from qosforge.deploy.sessions import Sessions
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.loader import load_network
 from qosforge.settings import load_settings
+from qosforge.units import counted
 
 _CELLS = {State.GOOD: ("ok", "green"), State.PROBLEM: ("problem", "red"), State.UNKNOWN: ("not told", "dim")}
 
@@ -33,7 +34,7 @@ def check_devices(folder: Path, names: Sequence[str], *, as_json: bool) -> int:
     require_installed(network)
     chosen = [device_of(network, name).name for name in names] or [device.name for device in network.devices]
     route = route_to(settings, network)
-    progress("check", f"{len(chosen)} devices: {route.told}")
+    progress("check", f"{counted(len(chosen), 'device')}: {route.told}")
     with Fleet(network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         found = inspect_devices(fleet, chosen, _tell) if chosen else ()
     if as_json:
@@ -66,4 +67,4 @@ def _print(found: Sequence[DeviceCheck]) -> None:
             if check.hint:
                 print_prose(Text(f"        {check.hint}", style="dim"), hanging=8)
     good = sum(not one.problems for one in found)
-    out.print(f"{len(found)} devices: {good} with nothing wrong, {len(found) - good} with problems")
+    out.print(f"{counted(len(found), 'device')}: {good} with nothing wrong, {len(found) - good} with problems")

@@ -44,6 +44,7 @@ from qosforge.tester.permission import most_loaded
 from qosforge.tester.plugins import measure_packets
 from qosforge.tester.twin import TESTER as TWIN
 from qosforge.tester.watch import Watch
+from qosforge.units import counted
 
 
 def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
@@ -114,7 +115,7 @@ def _measure_twin(intent: Intent, net: Network, seed: int) -> live.JudgedMeasure
     route = route_to(settings, net)
     with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         devices = devices_under_test(intent, net)
-        progress("read", f"{len(devices or net.devices)} devices: {route.told}")
+        progress("read", f"{counted(len(devices or net.devices), 'device')}: {route.told}")
         texts = live.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")
     return live.measure_until_conclusive(intent, net, texts, seed=seed)

@@ -28,6 +28,7 @@ from qosforge.discovery.model import Discovery
 from qosforge.discovery.saved import discover_saved
 from qosforge.errors import InputError, Place
 from qosforge.settings import load_settings
+from qosforge.units import counted
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -153,7 +154,7 @@ def _document(found: Discovery, changes: list[str], folder: Path, *, written: bo
 def _print(found: Discovery, changes: list[str], folder: Path, *, known: bool, written: bool) -> None:
     for change in changes:
         out.print(change, markup=False)
-    out.print(f"{len(found.devices)} devices, {len(found.links)} links", markup=False)
+    out.print(f"{counted(len(found.devices), 'device')}, {counted(len(found.links), 'link')}", markup=False)
     if not known:
         out.print(f"{folder} is new: read it, and give it what nobody announces", markup=False)
     elif written:

@@ -18,6 +18,7 @@ from qosforge.cli.reports import Junit, Markdown, Reports, Sarif
 from qosforge.cli.terminal import out, print_heading
 from qosforge.findings import Severity
 from qosforge.reports.checks import check_report
+from qosforge.units import counted
 
 Only = Annotated[list[str] | None, typer.Option("--device", "-d", help="Only this device (may be repeated).")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write one file per device into a folder.")]
@@ -57,7 +58,7 @@ def lint(
         print_json({"intent": preview.intent, "findings": findings_json(check.findings)})
     else:
         print_findings(check.findings)
-        out.print(f"{preview.intent}: {preview_options.size()}{len(preview.devices)} devices")
+        out.print(f"{preview.intent}: {preview_options.size()}{counted(len(preview.devices), 'device')}")
     sys.exit(int(not preview.good))
 
 

@@ -20,6 +20,7 @@ from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import check_policy, chosen_devices
 from qosforge.reports.preview import CompilePreview, ValidatePreview, compile_document, validate_document
 from qosforge.settings import load_settings
+from qosforge.units import counted
 from qosforge.validation.checks import own_checks
 from qosforge.validation.reads import devices_to_read
 
@@ -48,7 +49,8 @@ class PreviewOptions:
         """How many classes the policy has, where it is at hand."""
         if not self.policy.exists():
             return ""
-        return f"{len(load_intent(self.policy, self.parameters or ()).intent.classes)} classes on "
+        classes = load_intent(self.policy, self.parameters or ()).intent.classes
+        return f"{len(classes)} {'class' if len(classes) == 1 else 'classes'} on "
 
 
 def compile_preview(options: PreviewOptions) -> CompilePreview:
@@ -95,6 +97,6 @@ def _read_devices(network: Network, devices: Collection[str]) -> LiveState:
 
     settings = load_settings()
     route = route_to(settings, network)
-    progress("read", f"{len(devices)} devices: {route.told}")
+    progress("read", f"{counted(len(devices), 'device')}: {route.told}")
     with Fleet(network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         return read_live_state(fleet, devices)

@@ -16,7 +16,7 @@ from qosforge.cli.output import print_json
 from qosforge.cli.terminal import out
 from qosforge.discovery.difference import InventoryChange
 from qosforge.sources.sync import SourceComparison, compare_with_source, without_removals, write_comparison
-from qosforge.units import listed
+from qosforge.units import counted, listed
 
 
 def sync(
@@ -88,7 +88,8 @@ def _print(comparison: SourceComparison) -> None:
     counts = Counter(change.kind for change in comparison.changes)
     told = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "changed", "gone") if counts[kind])
     network = comparison.target
-    out.print(f"{told or 'no difference'}: {len(network.devices)} devices, {len(network.links)} links")
+    size = f"{counted(len(network.devices), 'device')}, {counted(len(network.links), 'link')}"
+    out.print(f"{told or 'no difference'}: {size}")
 
 
 def _print_end(comparison: SourceComparison, left: SourceComparison) -> None:
