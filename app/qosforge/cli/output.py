@@ -19,6 +19,7 @@ from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
 from qosforge.reports.grouped_findings import group_findings
 from qosforge.reports.row_table import RowTable, row_table
+from qosforge.units import counted
 from qosforge.visible import visible_json
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
         line.append(first.message)
         out.print(line, no_wrap=True, overflow="ellipsis")
     if grave or notes:
-        total = f"{sum(map(len, grave.values()))} findings and {notes} for information"
+        total = f"{counted(sum(map(len, grave.values())), 'finding')} and {notes} for information"
         out.print(Text(f"{total}: qosforge show {run_id}", style="dim"))
     if grave:
         out.print(EXPLAIN)
