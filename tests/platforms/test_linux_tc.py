@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from napalm_linux_tc.buckets import readable
 
-from qosforge.compiler.compile import compile_intent
+from qosforge.compiler.candidate import find_plan_differences, make_candidate, rollback_lines
+from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.configtree import transition
 from qosforge.configtree.transition import merge
 from qosforge.findings import Severity
@@ -21,6 +22,9 @@ from qoslab.routers.host import Host
 from tests.compiler.goldens import GOLDEN
 from tests.compiler.support import made_text
 from tests.linux_router import enter, held, linux_router
+from tests.properties.budget import tried
+from tests.properties.harness import compiled, loaded
+from tests.properties.intents import Case, cases, dialect
 
 pytestmark = [pytest.mark.namespaces, pytest.mark.needs("namespaces")]
 
@@ -132,6 +136,43 @@ def test_whatever_is_asked_the_kernel_shows_the_plan_that_was_meant(router: Host
     assert read.unknown == ()
     for port in one.plan.interfaces:
         assert read.interface(port.name) == port
+
+
+def test_any_intent_is_held_as_meant_and_undone(router: Host) -> None:
+    pushed = []
+
+    @tried(1 / 10)
+    @given(cases("linux_tc", dialect("linux_tc")))
+    def check(case: Case) -> None:
+        site, *documents = case
+        for intent in filter(None, map(loaded, documents)):
+            enter(router, rollback_lines("linux_tc", "\n".join(held(router)), site.startup))
+            before = "\n".join(held(router))
+            made = compiled(site, intent, before)
+            if made is not None:
+                pushed.append(made)
+                push(made, before)
+
+    def push(made: CompiledDevice, before: str) -> None:
+        candidate = make_candidate(made, before)
+        enter(router, candidate.delta)
+        after = "\n".join(held(router))
+        read = LINUX.parse(after, made.name, made.request.image)
+        unlike = find_plan_differences(made.plan, read)
+        assert not unlike, f"{unlike}\n{candidate.text}"
+        assert read.unknown == ()
+        assert make_candidate(made, after).empty
+        for lines, wanted in (
+            (candidate.inverse, before),
+            (candidate.delta, after),
+            (rollback_lines("linux_tc", after, before), before),
+            (candidate.delta, after),
+        ):
+            enter(router, lines)
+            assert "\n".join(held(router)) == wanted, "\n".join(lines)
+
+    check()
+    assert pushed
 
 
 @given(size=st.integers(1600, 5 * 10**7), rate=st.integers(8_000, 10**10))

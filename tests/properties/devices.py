@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from qosforge.inventory.models import Device, Network
+from qosforge.platforms.base import installed
 
-PLATFORMS = ("cisco_ios", "catalyst_2950", "catalyst_2970", "catalyst_9000", "nortel_5510", "force10_e300")
 TRAINS = ("12.0(5)T", "12.0(6.5)T7", "12.1(5)T", "12.2(15)T", "12.4(15)T", "12.4(24)T", "15.1(4)M")
 KBPS = (64, 128, 256, 512, 1000, 2000, 8000)
 
@@ -41,14 +41,7 @@ class Site:
 
 def sites(platform: str) -> st.SearchStrategy[Site]:
     """Devices of one platform."""
-    return {
-        "cisco_ios": routers(),
-        "catalyst_2950": catalysts("catalyst_2950"),
-        "catalyst_2970": catalysts("catalyst_2970"),
-        "catalyst_9000": catalysts_9000(),
-        "nortel_5510": nortels(),
-        "force10_e300": force10s(),
-    }[platform]
+    return KINDS[platform].sites
 
 
 def made_site(platform: str, image: str, role: str, interfaces: dict[str, dict[str, Any]], startup: str) -> Site:
@@ -209,3 +202,44 @@ def force10s(draw: st.DrawFn) -> Site:
         text += f"interface {name}\n no ip address\n switchport\n no shutdown\n!\n"
     image = draw(st.sampled_from(("6.5", "7.4.1.0")))
     return made_site("force10_e300", image, draw(st.sampled_from(("access", "core"))), interfaces, text)
+
+
+LINUX_PORTS = ("lan0", "wan0")
+
+
+@st.composite
+def linux_routers(draw: st.DrawFn) -> Site:
+    """Linux routers with two ports."""
+    rates = (10**9, draw(st.sampled_from((2_000_000, 10_000_000, 34_368_000, 10**8, 10**9, 10**10))))
+    interfaces: dict[str, dict[str, Any]] = {
+        name: {"rate": rate, "tags": [name.rstrip("0")]} for name, rate in zip(LINUX_PORTS, rates, strict=True)
+    }
+    if draw(st.integers(0, 3)) == 0:
+        interfaces["wan0"]["contracted"] = rates[1] * draw(st.sampled_from((25, 50, 80))) // 100
+    text = "".join(f"ip link set dev {name} up\n" for name in interfaces)
+    return made_site("linux_tc", "6.1", draw(st.sampled_from(("edge", "middle"))), interfaces, text)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What tests have for a platform: random devices, and whether these are emulated.
+
+    What no emulated device is for is tried on the real thing, in `tests.platforms`.
+    """
+
+    sites: st.SearchStrategy[Site]
+    emulated: bool = True
+
+
+KINDS = {
+    "cisco_ios": Kind(routers()),
+    "catalyst_2950": Kind(catalysts("catalyst_2950")),
+    "catalyst_2970": Kind(catalysts("catalyst_2970")),
+    "catalyst_9000": Kind(catalysts_9000()),
+    "nortel_5510": Kind(nortels()),
+    "force10_e300": Kind(force10s()),
+    "linux_tc": Kind(linux_routers(), emulated=False),
+}
+assert KINDS.keys() == installed().keys(), "a platform has no random devices"
+PLATFORMS = tuple(KINDS)
+EMULATED = tuple(name for name, kind in KINDS.items() if kind.emulated)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import platform
 
-from .devices import Site
+from .devices import Site, sites
 
 AF = (10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38)
 SWITCH_DSCPS = (8, 10, 16, 18, 24, 26, 32, 34, 40, 46, 48, 56)
@@ -57,6 +57,8 @@ def dialect(name: str) -> Dialect:
     features = platform(name).features
     if name == "cisco_ios":
         return Dialect(features=features, deep=2)
+    if name == "linux_tc":
+        return Dialect(features=features, cos_matches=False)
     dscps = SWITCH_DSCPS if name == "catalyst_2950" else tuple(range(64))
     weighted = 3 if name in ("catalyst_2950", "catalyst_2970") else 5
     return Dialect(features, dscps, marked=True, by_rate=False, cos_matches=False, classes=weighted)
@@ -521,3 +523,13 @@ def intents(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
     if draw(st.booleans()):
         document["link_efficiency"] = draw(st.lists(efficiency_rules(words), min_size=1, max_size=2))
     return document
+
+
+Case = tuple[Site, dict[str, Any], dict[str, Any]]
+
+
+@st.composite
+def cases(draw: st.DrawFn, platform: str, words: Dialect) -> Case:
+    """A device and two intents for it."""
+    site = draw(sites(platform))
+    return site, draw(intents(words, site)), draw(intents(words, site))

@@ -5,30 +5,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from qosforge.compiler.compile import compile_intent
 
 from .budget import tried
-from .devices import PLATFORMS, Site, sites
+from .devices import EMULATED, PLATFORMS
 from .harness import boot, compiled, loaded, push, told
-from .intents import WHOLE, Dialect, dialect, intents
-
-Case = tuple[Site, dict[str, Any], dict[str, Any]]
+from .intents import WHOLE, Case, cases, dialect
 
 
-@st.composite
-def cases(draw: st.DrawFn, platform: str, words: Dialect) -> Case:
-    """A device and two intents for it."""
-    site = draw(sites(platform))
-    return site, draw(intents(words, site)), draw(intents(words, site))
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", EMULATED)
 def test_any_intent_is_held_as_meant_and_undone_also_where_it_replaces_another(platform: str) -> None:
     compared: list[int] = []
 

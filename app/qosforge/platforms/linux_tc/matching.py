@@ -11,15 +11,17 @@ from qosforge.plan.model import Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
-from qosforge.platforms.recognition import points_of, single_terms, without_covered
+from qosforge.platforms.recognition import joins_too_much, points_of, single_terms, without_covered
 
 _TCP, _UDP = 6, 17
 
 
 def class_terms(request: DeviceRequest, class_request: ClassRequest) -> tuple[Term, ...]:
-    """What a class matches as terms of one prefix, range of ports and DSCP each; what has a CoS is left out."""
-    terms = (term for one in class_request.terms if not one.cos for term in _single(request, one))
-    return without_covered(terms)
+    """What a class matches as terms of one prefix, range of ports and DSCP each; what `check_match` refuses is left
+    out.
+    """
+    known = (one for one in class_request.terms if not one.cos and not joins_too_much(one))
+    return without_covered(term for one in known for term in _single(request, one))
 
 
 def terms_at_output(request: DeviceRequest, class_request: ClassRequest, *, by_mark: bool) -> tuple[Term, ...]:
@@ -40,9 +42,14 @@ def terms_at_output(request: DeviceRequest, class_request: ClassRequest, *, by_m
 
 
 def check_match(request: DeviceRequest, class_request: ClassRequest) -> Iterator[Finding]:
-    """What a router cannot look at: the tag of a frame is gone where its packet is forwarded."""
+    """What a router cannot look at: the tag of a frame is gone where its packet is forwarded, and applications are
+    told by ports of their own.
+    """
+    place = class_place(request, class_request)
     if any(term.cos for term in class_request.terms):
-        yield note("match-unsupported", class_place(request, class_request), variant="layer3-cos")
+        yield note("match-unsupported", place, variant="layer3-cos")
+    if any(map(joins_too_much, class_request.terms)):
+        yield note("match-combination-unsupported", place, variant="application")
 
 
 def _single(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
