@@ -12,6 +12,7 @@ import pytest
 SLOWEST_FIRST = (
     "tests/system/test_secrets_everywhere.py",
     "tests/system/test_faults.py",
+    "tests/routers/test_loop.py",
     "tests/system/test_chaos_postgresql.py",
     "tests/system/test_rollout.py",
     "tests/system/test_kill.py",

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from qosforge.resources import root
+from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.pooling import class_summary
 from tests.cli.conftest import Command, qosforge
 
 __all__ = ["qosforge"]
@@ -67,13 +69,26 @@ def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_take
         assert kept.code == 0, kept.stdout
         run = json.loads(kept.stdout)
         assert (run["status"], run["before"], run["after"]) == ("kept", "broken", "met"), kept.stdout
-        assert {judged["verdict"]["evidence"] for judged in run["verdicts"]["after"]} == {"measured"}
+        (judged,) = run["verdicts"]["after"]
+        assert judged["verdict"]["evidence"] == "measured"
+        shown = json.loads(qosforge("show", run["run"], "--json").stdout)
+        sides = [Measurement.parse_stored(json.dumps(shown[side])) for side in ("before", "after")]
+        before, after = (class_summary(side, "busy", "voice") for side in sides)
+        # The median: a fourth never arrived before, so that p95 and p99 lay at infinity, and after it these are
+        # what the machine's other work makes of them.
+        assert before.quantiles_ps["p95"] is None
+        medians = [side.quantiles_ps["p50"] for side in (before, after)]
+        assert None not in medians
+        assert medians[0] > 5 * medians[1]
         audited = qosforge("audit", "-n", NETWORK)
         assert "voice first" in audited.stdout
         starved = qosforge("run", EXAMPLE / "starved.yaml", "-n", NETWORK, "--tester", "probes", "--json")
         assert starved.code == 1
         run = json.loads(starved.stdout)
         assert (run["status"], run["after"]) == ("rolled_back", "broken")
+        # Its class has 20 % of the line's 10 Mb/s, in frames of 14 bytes more than their 1000 of IP.
+        (share,) = (each["after"]["observed_bps"] for each in run["accounts"] if each["traffic_class"] == "voice")
+        assert share * 1014 / 1000 == pytest.approx(2e6, rel=0.03)
         assert {device["outcome"] for device in run["devices"].values()} == {"undone"}
         stopped = qosforge("run", flooded / "control.yaml", "-n", flooded, "--tester", "probes", "--json")
         run = json.loads(stopped.stdout)

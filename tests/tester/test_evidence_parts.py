@@ -12,10 +12,12 @@ from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import Intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network, TrafficFlow
+from qosforge.reports.evidence import sentence
 from qosforge.resources import root
 from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import verdicts
+from qosforge.tester.measurement_plan import MeasurementPlan
 from tests.reports.test_run_report import measured
 
 CAMPUS = load_network(root() / "inventories" / "campus")
@@ -140,3 +142,62 @@ def test_verdicts_on_one_measurement_of_both_rest_on_what_their_paths_do_and_the
     assert joined.part("predicted") is None
     with pytest.raises(ValidationError, match="the weakest of its scenarios is emulated"):
         Measurement.model_validate(joined.model_dump() | {"evidence": "measured"})
+
+
+@pytest.mark.parametrize("independent", [True, False])
+def test_starts_of_their_own_are_judged_by_the_spread_between_them_and_periods_are_not(independent: bool) -> None:
+    source = on_path(measured("after", 12, 0), "vigo1→vigo3", "measured")
+    flow = source.scenarios[0].flows[0]
+    flows = tuple(
+        flow.model_copy(
+            update={
+                "replication": number,
+                "samples": tuple((t, d + number * 10**7 + t % 977) for t, d in flow.samples),
+            }
+        )
+        for number in range(8)
+    )
+    scenario = source.scenarios[0].model_copy(
+        update={"flows": flows, "replications": 8, "seconds": 2.0, "independent": independent}
+    )
+    document = source.model_copy(update={"scenarios": (scenario,)})
+    (judged,) = verdicts(intent(LOCAL), network(Flow(*LOCAL)), document)
+    told = sentence(judged.verdict.bounds[0], judged)
+    assert judged.verdict.bounds[0].replications == (8 if independent else 1)
+    assert ("in 8 measurements of 2 s" in told) is independent
+    assert ("it is one realisation" in told) is not independent
+
+
+@pytest.mark.parametrize(
+    ("objective", "asked", "replications"),
+    [
+        ("delay: {p95: 50 ms}", None, 8),
+        ("loss: 5 %", None, 1),
+        ("loss: 5 %", 12, 12),
+        ("delay: {p95: 50 ms}", 1, 1),
+    ],
+)
+def test_delays_take_starts_of_their_own_unless_the_network_says_otherwise(
+    objective: str, asked: int | None, replications: int
+) -> None:
+    text = INTENT.replace("delay: {p95: 50 ms}, loss: 5 %", objective)
+    checks = "  - {from: vigo1, to: vigo3, classes: [voice], seconds: 4}\n"
+    net = network(Flow(*LOCAL))
+    probes = net.probes.model_copy(update={"replications": asked})
+    plan = MeasurementPlan.of(
+        parse_intent(text + checks, "paths.yaml").intent, net.model_copy(update={"probes": probes})
+    )
+    assert (plan.replications, plan.scenarios[0].seconds) == (replications, 4)
+
+
+def test_connections_that_are_told_by_their_source_port_cannot_begin_anew() -> None:
+    told_by_port = INTENT.replace("{dscp: [ef]}", "{protocol: [tcp], source_port: [20000]}")
+    text = told_by_port + "  - {from: vigo1, to: vigo3, classes: [voice], seconds: 4}\n"
+    loaded, net = parse_intent(text, "paths.yaml").intent, network(Flow(*LOCAL, "tcp"))
+    scenario = net.traffic[0]
+    tcp = scenario.flows[0].model_copy(update={"protocol": "tcp", "src_port": 20000})
+    net = net.model_copy(update={"traffic": (scenario.model_copy(update={"flows": (tcp,)}),)})
+    with pytest.raises(QosforgeError, match="f0 is told by its source port 20000"):
+        MeasurementPlan.of(loaded, net)
+    once = net.model_copy(update={"probes": net.probes.model_copy(update={"replications": 1})})
+    assert MeasurementPlan.of(loaded, once).replications == 1

@@ -42,6 +42,8 @@ from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.network_under_test import devices_under_test
 from qosforge.tester.permission import most_loaded
 from qosforge.tester.plugins import measure_packets
+from qosforge.tester.probes.tester import TESTER as PROBES
+from qosforge.tester.probes.tester import seconds_taken
 from qosforge.tester.twin import TESTER as TWIN
 from qosforge.tester.watch import Watch
 from qosforge.units import counted
@@ -141,6 +143,8 @@ def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
     plan = MeasurementPlan.of(part.intent, part.network, seed)
     for scenario in plan.scenarios:
         progress("measure", f"{scenario.name}: {len(scenario.flows)} flows for {scenario.seconds} s, by {tester}")
+    if tester == PROBES:
+        progress("measure", f"{plan.replications} starts of each, which take about {seconds_taken(plan):.0f} s")
     for load_of_link in most_loaded(plan):
         progress("load", str(load_of_link))
     settings = load_settings()

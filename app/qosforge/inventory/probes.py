@@ -115,9 +115,13 @@ class ProbePermission(_Model):
 
 
 class Probes(_Model):
-    """What ``probes.yaml`` says: the host of each station, a traffic generator, and the permission."""
+    """What ``probes.yaml`` says: the host of each station, a traffic generator, and the permission.
+
+    ``replications`` is how often probes begin a scenario anew; unless said as often as its objectives take.
+    """
 
     hosts: tuple[ProbeHost, ...] = ()
+    replications: Annotated[int, Field(ge=1, le=48, strict=True)] | None = None
     permission: ProbePermission = ProbePermission()
     otg: OtgController | None = None
 

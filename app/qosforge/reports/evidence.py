@@ -69,7 +69,7 @@ def sentence(bound: BoundVerdict, judged: ClassVerdict) -> str:
     verdict = judged.verdict
     told = f"{bound.n:,} packets, worth {bound.n_effective:,.0f} independent ones"
     parts = [f"{_where(bound, judged)}, {_what(bound, judged.traffic_class)}{_limits(bound, verdict)}", told]
-    if verdict.evidence == "measured":
+    if verdict.evidence == "measured" and bound.replications == 1:
         parts.append("it is one realisation: its limits say nothing of what differs from one such time to another")
     if bound.episode is not None:
         beyond = "lost" if bound.kind == "loss" else "later than asked"
@@ -102,7 +102,7 @@ def _where(bound: BoundVerdict, judged: ClassVerdict) -> str:
     evidence, count = judged.verdict.evidence, bound.replications
     lasting = f" of {judged.seconds:g} s" if judged.seconds is not None else ""
     if evidence == "measured":
-        told = f"in one measurement{lasting}"
+        told = f"in {count} measurements{lasting}" if count > 1 else f"in one measurement{lasting}"
     else:
         told = f"in {count} simulation{'s' * (count != 1)}{lasting} {_OF[evidence]}"
     if judged.warm_up_seconds:

@@ -183,8 +183,8 @@ def _curve(measurement: Measurement, scenario: str, traffic_class: str, path: st
     if not flows:
         return None
     ordered = all(flow.samples for flow in flows)
-    simulated = measurement.evidence_of(measurement.scenario(scenario, path)) != "measured"
-    sample = flows_sample(flows, independent=simulated) if ordered else None
+    independent = measurement.is_independent(measurement.scenario(scenario, path))
+    sample = flows_sample(flows, independent=independent) if ordered else None
     return Curve(traffic_class, measurement.when, pooled_deltaq(flows), sample)
 
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
+from qosforge.deltaq.sample import LEAST_REPLICATIONS
 from qosforge.errors import Place, TesterError
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from qosforge.tester.scenario.traffic import flow_classes, flow_names, scenario_of
 
+_PORTS = 65_536
 WARM_UP_SECONDS = 1.0
 """What goes before the seconds that are measured, and is left out."""
 
@@ -56,6 +58,7 @@ def _nothing() -> None:
 class MeasurementPlan:
     """All that a measurement of packets takes: what a tester is given. ``seed`` is of its random phases.
 
+    ``replications`` is into how many independent starts a tester that can divides the seconds of each scenario.
     A tester calls ``meanwhile`` several times a second while it sends; where that raises, it stops sending.
     """
 
@@ -63,6 +66,7 @@ class MeasurementPlan:
     scenarios: tuple[PlannedScenario, ...]
     seed: int = 1
     meanwhile: Callable[[], None] = field(default=_nothing, compare=False)
+    replications: int = 1
 
     @property
     def stations(self) -> tuple[str, ...]:
@@ -84,7 +88,39 @@ class MeasurementPlan:
             )
             for scenario, seconds in scenarios.values()
         )
-        return cls(network, planned, seed)
+        replications = network.probes.replications or _replications(intent)
+        if replications > 1:
+            for scenario, _ in scenarios.values():
+                _require_free_ports(intent, network, scenario, 2 * replications)
+        return cls(network, planned, seed, replications=replications)
+
+
+def _require_free_ports(intent: Intent, network: Network, scenario: TrafficScenario, starts: int) -> None:
+    """Make sure that connections of so many ``starts`` may have ports of their own, on both sides of a push.
+
+    Raises:
+        TesterError: with another port one would be of another class.
+    """
+    for flow in scenario.flows:
+        if flow.source.kind != "tcp":
+            continue
+        classes = flow_classes(intent, flow, network)
+        for number in range(1, starts):
+            moved = flow.model_copy(update={"src_port": flow.src_port + number * flow.count})
+            if moved.src_port + flow.count > _PORTS or flow_classes(intent, moved, network) != classes:
+                raise TesterError(
+                    f"{flow.name} is told by its source port {flow.src_port}, and each start takes another",
+                    Place(file="traffic.yaml", path=f"{scenario.name}.{flow.name}.src_port"),
+                    "begin once (`replications: 1` in probes.yaml), or match these connections otherwise",
+                )
+
+
+def _replications(intent: Intent) -> int:
+    """Delays have a long memory, which only starts of their own tell; of losses a single one can tell enough."""
+    asked = (intent.objective_of(check, name) for check in intent.verify for name in check.classes)
+    bounds = [spec.bounds() for spec in asked if spec is not None]
+    late = any(each.delay or each.mean is not None or each.variation is not None for each in bounds)
+    return LEAST_REPLICATIONS if late else 1
 
 
 def _planned_flows(

@@ -40,8 +40,12 @@ def hosts() -> Iterator[Hosts]:
         yield made
 
 
-def in_namespaces(hosts: Hosts) -> dict[str, object]:
-    return {"hosts": [{"station": "h1", "namespace": hosts.h1}, {"station": "h2", "namespace": hosts.h2}]}
+def in_namespaces(hosts: Hosts, replications: int = 1) -> dict[str, object]:
+    names = (("h1", hosts.h1), ("h2", hosts.h2))
+    return {
+        "hosts": [{"station": station, "namespace": name} for station, name in names],
+        "replications": replications,
+    }
 
 
 def shape(hosts: Hosts, rate: str) -> None:
@@ -90,6 +94,21 @@ def test_each_flow_is_sent_with_its_own_dscp(hosts: Hosts, tmp_path: Path) -> No
     assert seen == {16384: {46}, 9000: {0}}
 
 
+def test_every_start_has_phases_of_its_own_and_the_seconds_are_divided_among_them(
+    hosts: Hosts, tmp_path: Path
+) -> None:
+    shape(hosts, "10mbit")
+    net = network(tmp_path, [VOICE], in_namespaces(hosts, replications=2), line="10 Mb/s")
+    measured = measure_packets("probes", MeasurementPlan.of(intent(tmp_path, 4).intent, net), "before")
+    (scenario,) = measured.scenarios
+    assert (scenario.replications, scenario.seconds, scenario.independent) == (2, 2, True)
+    assert [flow.replication for flow in scenario.flows] == [0, 1]
+    assert all(95 <= flow.sent <= 105 for flow in scenario.flows)
+    # Constant flows keep the phase that they begin with: of 20 ms here, in ms.
+    first, second = (flow.samples[0][0] / 1e9 % 20 for flow in scenario.flows)
+    assert abs(first - second) > 0.1
+
+
 def test_greedy_tcp_is_sent_beside_and_counted(hosts: Hosts, tmp_path: Path, qosforge: Command) -> None:
     shape(hosts, "4mbit")
     folder = write(tmp_path, [VOICE, FILES], in_namespaces(hosts), line="4 Mb/s")
@@ -116,6 +135,7 @@ def test_hosts_over_ssh_whose_clocks_are_compared_by_packets(tmp_path: Path) -> 
         probes = {
             "hosts": [{"station": name, **login} for name in ("h1", "h2")],
             "permission": {"allowed": True},
+            "replications": 1,
         }
         loaded = intent(folder, 1)
         net = network(folder, [VOICE], probes, line="10 Mb/s", addresses=("127.0.0.1", "127.0.0.2"))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from qosforge.compiler.waves import Pair, Wave, joined_ends, plan_waves, stranded, without_canary
 from qosforge.deploy.commit_confirm import Lengths, revert_seconds, too_short, too_wide
+from qosforge.errors import TesterError
 from qosforge.inventory.models import Network
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
@@ -21,6 +22,8 @@ from qosforge.runs.workflow.results import RolloutPlan
 from qosforge.runs.workflow.steps import compare
 from qosforge.runs.workflow.steps.prepare import load_texts, recompile
 from qosforge.runs.workflow.steps.wait import scope
+from qosforge.tester.measurement_plan import MeasurementPlan
+from qosforge.tester.probes.tester import seconds_taken
 
 MEASURING_SECONDS = 600.0
 """How long measuring is taken to last where no prediction says how long the simulations of it take."""
@@ -126,7 +129,16 @@ def _measuring(context: Context) -> float:
         and stage.outcome is StageOutcome.DONE
         and stage.summary.measuring_seconds is not None
     ]
-    return _SPARE * took[-1] if took else MEASURING_SECONDS
+    simulating = _SPARE * took[-1] if took else MEASURING_SECONDS
+    return simulating + (_SPARE * _probing(context) if resolved.tester == "probes" else 0.0)
+
+
+def _probing(context: Context) -> float:
+    """How long packets are sent, where all of it can be sent; what cannot be is told when it is measured."""
+    try:
+        return seconds_taken(MeasurementPlan.of(context.intent.intent, context.network, context.resolved.seed))
+    except TesterError:
+        return MEASURING_SECONDS
 
 
 def _waiting(context: Context, waves: Sequence[Wave]) -> float:

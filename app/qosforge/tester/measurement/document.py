@@ -162,7 +162,8 @@ class ScenarioResult(BaseModel):
     the last look of the measurement that added to it; ``None``: that of the measurement. Flows that nobody judges
     may stand once for all replications: counts added up, rates averaged. ``path_delays`` says where the delay of
     the classes that are judged arises; ``None``: not recorded. ``evidence`` is that of these flows, ``None``: that
-    of the measurement.
+    of the measurement. ``independent`` where each replication began anew with sources of its own, as those of
+    simulations do and periods of one measurement do not.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -175,6 +176,7 @@ class ScenarioResult(BaseModel):
     waited_seconds: Annotated[Seconds, Field(ge=0)] | None = None
     look: Number | None = None
     evidence: Evidence | None = None
+    independent: bool = False
     path_delays: Annotated[tuple[PathDelay, ...], Field(max_length=MOST_PATHS)] | None = None
     flows: tuple[FlowResult, ...]
 
@@ -254,6 +256,10 @@ class Measurement(BaseModel):
         """What the flows of a scenario rest on."""
         return result.evidence or self.evidence
 
+    def is_independent(self, result: ScenarioResult) -> bool:
+        """Whether the replications of a scenario are independent of each other."""
+        return result.independent or self.evidence_of(result) != "measured"
+
     def scenario(self, name: str, path: str | None = None) -> ScenarioResult:
         """Return the scenario of that name, if wanted that with the flows of one path, or else its first.
 
@@ -322,8 +328,7 @@ def class_sample(
                 f"flow {flow.name} of scenario {scenario} has no samples, and a verdict needs their order",
                 hint="let the tester keep the samples of every flow with an objective",
             )
-    simulated = measurement.evidence_of(measurement.scenario(scenario, path)) != "measured"
-    return flows_sample(flows, independent=simulated)
+    return flows_sample(flows, independent=measurement.is_independent(measurement.scenario(scenario, path)))
 
 
 def flows_sample(flows: Iterable[FlowResult], *, independent: bool) -> Sample:

@@ -41,11 +41,14 @@ def server_words(address: str, port: int) -> list[str]:
     return ["iperf3", "--server", "--one-off", "--forceflush", "--bind", address, "--port", str(port)]
 
 
-def client_words(flows: Sequence[PlannedFlow], seconds: float, warm_up: float) -> list[str]:
-    """A client with a connection for each of the flows that are described as one."""
+def client_words(flows: Sequence[PlannedFlow], seconds: float, warm_up: float, start: int = 0) -> list[str]:
+    """A client with a connection for each of the flows that are described as one.
+
+    Those of each ``start`` have ports of their own: where one was closed its port is held for a minute.
+    """
     first = flows[0]
     source, target = first.source.address, first.target.address
-    ports = (first.described.src_port, first.described.dst_port)
+    ports = (first.described.src_port + start * len(flows), first.described.dst_port)
     return [
         *("iperf3", "--client", target, "--port", str(ports[1]), "--bind", source, "--cport", str(ports[0])),
         *("--parallel", str(len(flows)), "--tos", str(first.described.dscp << 2), "--time", f"{seconds:.0f}"),

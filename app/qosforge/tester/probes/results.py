@@ -23,8 +23,10 @@ def udp_result(
     scenario: PlannedScenario,
     logs: tuple[SentLog, ReceivedLog],
     clocks: ClockDifference,
+    *,
+    replications: int = 1,
 ) -> FlowResult:
-    """What a flow, with its MGEN ``number``, saw in the seconds after the warm-up.
+    """What a flow, with its MGEN ``number``, saw in the seconds after the warm-up, in one of so many replications.
 
     Raises:
         TesterError: it sent nothing, or packets came before they were sent, by more than the clocks may be wrong.
@@ -53,7 +55,7 @@ def udp_result(
             hint="look whether its source starts in time, and whether MGEN takes its address and port",
         )
     arrived = np.array([delay for _, delay in samples if delay != LOST], dtype=np.int64)
-    every = sample_every(flow.described, scenario.seconds)
+    every = sample_every(flow.described, scenario.seconds * replications)
     bits = flow.described.source.ip_bytes * 8
     gaps = np.diff(np.sort(np.array(arrivals, dtype=np.int64)))
     return FlowResult(

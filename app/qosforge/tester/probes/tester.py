@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from qosforge.errors import InputError, Place, TesterError
 from qosforge.inventory.probes import Probes
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, Side
 from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
-from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow, PlannedScenario
+from qosforge.tester.measurement_plan import WARM_UP_SECONDS, MeasurementPlan, PlannedFlow, PlannedScenario
 from qosforge.tester.permission import require_permission
 from qosforge.tester.probes import iperf3, mgen
 from qosforge.tester.probes.clocks import TOOLS, ClockDifference, clock_difference
 from qosforge.tester.probes.hosts import Host, HostProcess
 from qosforge.tester.probes.mgen import RESOLUTION_PS, ReceivedLog, SentLog
 from qosforge.tester.probes.results import tcp_result, udp_result
+from qosforge.tester.replications import replication_seed
 from qosforge.tester.scenario.sources import PHASE_SECONDS
 
 TESTER = "probes"
+_SIDES: tuple[Side, ...] = ("before", "after")
 _SPARE_SECONDS = 30.0
 _STARTING_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
@@ -48,9 +50,10 @@ class ProbeTester:
         _require_tools(plan, hosts)
         results, error_ps = [], RESOLUTION_PS
         for scenario in plan.scenarios:
-            running = _ScenarioRun(scenario, hosts, Random(plan.seed), plan.meanwhile)  # noqa: S311 (phases of flows)
-            results.append(running.result())
-            error_ps = max(error_ps, running.clock_error_ps + RESOLUTION_PS)
+            first = _SIDES.index(when) * plan.replications
+            runs = [_ScenarioRun(plan, scenario, hosts, first + number) for number in range(plan.replications)]
+            results.append(_joined([running.result() for running in runs]))
+            error_ps = max(error_ps, *(running.clock_error_ps + RESOLUTION_PS for running in runs))
         return Measurement(
             when=when,
             evidence="measured",
@@ -71,6 +74,27 @@ class ProbeTester:
                 "give each station of the traffic one: its `station`, and `ssh` or `namespace`",
             )
         return {name: Host(name, known[name], self.ssh_options) for name in plan.stations}
+
+
+def seconds_taken(plan: MeasurementPlan) -> float:
+    """About how long the probes of a plan take, with what goes before and after each start."""
+    beside = WARM_UP_SECONDS + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
+    return sum(plan.replications * (_seconds_of_each(plan, each) + beside) for each in plan.scenarios)
+
+
+def _seconds_of_each(plan: MeasurementPlan, scenario: PlannedScenario) -> int:
+    return scenario.seconds if plan.replications == 1 else max(2, -(-scenario.seconds // plan.replications))
+
+
+def _joined(replications: Sequence[ScenarioResult]) -> ScenarioResult:
+    """The results of starts of their own as those of one scenario."""
+    flows = tuple(
+        flow.model_copy(update={"replication": number})
+        for number, each in enumerate(replications)
+        for flow in each.flows
+    )
+    many = len(replications)
+    return replications[0].model_copy(update={"replications": many, "independent": many > 1, "flows": flows})
 
 
 def _is_tcp(flow: PlannedFlow) -> bool:
@@ -96,15 +120,14 @@ class _ScenarioRun:
     """One scenario on its way. Every process that it starts ends by itself, also if this one is killed."""
 
     def __init__(
-        self,
-        scenario: PlannedScenario,
-        hosts: Mapping[str, Host],
-        random: Random,
-        meanwhile: Callable[[], None],
+        self, plan: MeasurementPlan, scenario: PlannedScenario, hosts: Mapping[str, Host], start: int
     ) -> None:
-        self._scenario = scenario
+        self._start_number = start
+        self._scenario = scenario = replace(scenario, seconds=_seconds_of_each(plan, scenario))
+        self._replications = plan.replications
         self._hosts = hosts
-        self._meanwhile = meanwhile
+        self._meanwhile = plan.meanwhile
+        random = Random(replication_seed(plan.seed, start % plan.replications))  # noqa: S311 (phases of flows)
         self._udp = {n: flow for n, flow in enumerate(scenario.flows, start=1) if not _is_tcp(flow)}
         self._tcp: dict[str, list[PlannedFlow]] = defaultdict(list)
         for flow in scenario.flows:
@@ -212,7 +235,9 @@ class _ScenarioRun:
         running = {}
         for name, flows in self._tcp.items():
             first = flows[0]
-            words = iperf3.client_words(flows, self._scenario.seconds, self._scenario.warm_up_seconds)
+            words = iperf3.client_words(
+                flows, self._scenario.seconds, self._scenario.warm_up_seconds, self._start_number
+            )
             running[name] = self._start(started, first.source.name, words, self._end)
         return running
 
@@ -224,7 +249,9 @@ class _ScenarioRun:
             name = flow.source.name
             logs = (sent[name], received[flow.target.name])
             clocks = self._clocks[name, flow.target.name]
-            found[flow.name] = udp_result(flow, number, self._scenario, logs, clocks)
+            found[flow.name] = udp_result(
+                flow, number, self._scenario, logs, clocks, replications=self._replications
+            )
         for name, flows in self._tcp.items():
             for flow, stream in zip(flows, iperf3.read_report(reports[name], len(flows)), strict=True):
                 found[flow.name] = tcp_result(flow, stream)

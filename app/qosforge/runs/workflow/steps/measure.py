@@ -28,6 +28,7 @@ from qosforge.tester.network_under_test import devices_under_test, network_under
 from qosforge.tester.permission import most_loaded
 from qosforge.tester.plugins import measure_packets
 from qosforge.tester.probes.tester import TESTER as PROBES
+from qosforge.tester.probes.tester import seconds_taken
 from qosforge.tester.replications import REPLICATIONS, next_look_seconds
 from qosforge.tester.watch import Watch
 
@@ -89,7 +90,9 @@ def _send(
     """
     plan = MeasurementPlan.of(part.intent, part.network, context.resolved.seed)
     seconds = sum(scenario.seconds for scenario in plan.scenarios)
-    context.observe(stage, f"packets between the hosts of stations, for {seconds} s")
+    starts = f" in {plan.replications} starts" * (plan.replications > 1)
+    taken = f"which takes about {seconds_taken(plan):.0f} s"
+    context.observe(stage, f"packets between the hosts of stations, for {seconds} s{starts}, {taken}")
     passed = devices_under_test(part.intent, part.network) & running.keys()
     texts = load_texts(context, {name: running[name] for name in sorted(passed)})
     held = context.compute_to_end(live.running_plans, context.network.part(passed), texts)
