@@ -17,6 +17,7 @@ from qosforge.configtree.transition import merge
 from qosforge.findings import Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.plan.model import Plan
 from qosforge.platforms.base import platform
 from qoslab.routers.host import Host
 from tests.compiler.goldens import GOLDEN
@@ -146,7 +147,6 @@ def test_any_intent_is_held_as_meant_and_undone(router: Host) -> None:
     def check(case: Case) -> None:
         site, *documents = case
         for intent in filter(None, map(loaded, documents)):
-            enter(router, rollback_lines("linux_tc", "\n".join(held(router)), site.startup))
             before = "\n".join(held(router))
             made = compiled(site, intent, before)
             if made is not None:
@@ -173,6 +173,71 @@ def test_any_intent_is_held_as_meant_and_undone(router: Host) -> None:
 
     check()
     assert pushed
+
+
+def two_ports() -> Network:
+    ports = tuple(Interface(name=name, rate=10**7, role=DeviceRole.EDGE, tags=(name[:3],)) for name in PORTS)
+    device = Device(name="r", platform="linux_tc", image="6.1", role="edge", driver="linux_tc", interfaces=ports)
+    return Network(name="two", devices=(device,), links=(), stations=())
+
+
+def pushed(router: Host, percent: int, *apply: dict[str, object]) -> tuple[CompiledDevice, Plan]:
+    """What a push of a class with this share to these sides comes to, and what the router reads as then."""
+    before = "\n".join(held(router))
+    web = {"name": "web", "match": {"any": [{"protocol": "udp", "destination_port": "80"}]}, "mark": {"dscp": 18}}
+    text = made_text([{**web, "treatment": {"bandwidth": {"percent": percent}}}], apply=list(apply))
+    (made,) = compile_intent(parse_intent(text, "made.yaml"), two_ports(), {"r": before}).devices
+    candidate = make_candidate(made, before)
+    enter(router, candidate.delta)
+    after = "\n".join(held(router))
+    assert make_candidate(made, after).empty
+    read = LINUX.parse(after, "r", "")
+    enter(router, candidate.inverse)
+    assert "\n".join(held(router)) == before
+    enter(router, candidate.delta)
+    return made, read
+
+
+@pytest.fixture
+def clean(router: Host) -> Iterator[Host]:
+    yield router
+    enter(
+        router,
+        rollback_lines("linux_tc", "\n".join(held(router)), "\n".join(f"ip link set dev {p} up" for p in PORTS)),
+    )
+
+
+def test_a_port_that_a_policy_does_not_name_keeps_its_rules_and_its_queues(clean: Host) -> None:
+    both = {"interfaces": ["lan", "wan"], "direction": "output"}
+    made, first = pushed(clean, 30, both)
+    _, second = pushed(clean, 60, {"interfaces": "lan", "direction": "output"})
+    assert second.interface("wan0") == first.interface("wan0") == made.plan.interface("wan0")
+    assert second.interface("lan0") != first.interface("lan0")
+
+
+def test_an_output_that_is_not_named_any_more_loses_our_queues(clean: Host) -> None:
+    pushed(clean, 30, {"interfaces": "lan", "direction": "output"})
+    _, read = pushed(clean, 30, {"interfaces": "lan", "direction": "input"})
+    port = read.interface("lan0")
+    assert port is not None
+    assert (port.egress.scheduler, [rule.name for rule in port.ingress.rules]) == (None, ["web"])
+
+
+def test_queues_of_others_stay_at_an_output_that_is_not_named(clean: Host) -> None:
+    theirs = (
+        "tc qdisc replace dev wan0 root handle 1: htb default 0x1 r2q 10",
+        "tc class add dev wan0 parent 1: classid 1:1 htb rate 5mbit ceil 5mbit burst 1600b cburst 1600b",
+        (
+            "tc class add dev wan0 parent 1:1 classid 1:10 htb prio 1 rate 5mbit ceil 5mbit burst 1600b cburst 1600b "
+            "quantum 1514"
+        ),
+    )
+    enter(clean, theirs)
+    before = [line for line in held(clean) if line.startswith("tc ")]
+    made, _ = pushed(clean, 30, {"interfaces": "wan", "direction": "input"})
+    assert [line for line in held(clean) if line.startswith("tc ")] == before
+    (left,) = [f for f in made.findings if f.code == "policy-left"]
+    assert (left.interface, left.direction) == ("wan0", "output")
 
 
 @given(size=st.integers(1600, 5 * 10**7), rate=st.integers(8_000, 10**10))

@@ -59,13 +59,14 @@ class LoweredDevice:
     """A plan, with what could not be had as asked.
 
     ``classes`` maps what the device calls a class or queue to the intent's class: the provenance that a device
-    cannot hold itself.
+    cannot hold itself. ``held`` is what the device holds now, where objects that are written as a whole need it.
     """
 
     plan: Plan
     findings: tuple[Finding, ...] = ()
     fidelity: tuple[ClassFidelity, ...] = ()
     classes: Mapping[str, str] = field(default_factory=dict)
+    held: Plan | None = None
 
 
 Direction = Literal["input", "output"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from qosforge.plan.model import Egress, Plan, Queue, Rule, Term
+from qosforge.plan.model import Egress, InterfacePlan, Plan, Queue, Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
@@ -44,14 +44,26 @@ class Chain:
 def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[Block, ...]:
     """The trees, and the table of nft."""
     result = BlockWriter("linux_tc", lowered, request)
+    there = {interface.name: interface for interface in lowered.held.interfaces} if lowered.held else {}
+    scheduled = {each.name for each in request.interfaces if each.schedule}
     for interface in plan.interfaces:
-        if interface.egress.scheduler is not None:
+        if interface.name in scheduled:
             result.add("tree", interface.name, **_tree(interface.name, interface.egress))
-    chains = tuple(_chains(plan))
+        elif interface.egress.scheduler is None and _has_tree(there.get(interface.name)):
+            result.add("no-tree", interface.name, dev=interface.name)
+    # The table is written as a whole, and interfaces that no scope names have their rules in it, too.
+    told = {**there, **{interface.name: interface for interface in plan.interfaces}}.values()
+    chains = tuple(_chains(told))
     if chains:
         sides = {"input": "prerouting", "output": "postrouting"}
-        result.add("rules", "inet qosforge", chains=chains, sides=sides, jumps=_jumps(plan))
+        result.add("rules", "inet qosforge", chains=chains, sides=sides, jumps=_jumps(told))
+    elif any(interface.ingress.rules or interface.egress.rules for interface in there.values()):
+        result.add("no-rules", "inet qosforge")
     return tuple(result.blocks)
+
+
+def _has_tree(interface: InterfacePlan | None) -> bool:
+    return interface is not None and interface.egress.scheduler is not None
 
 
 def rate_words(rate: int) -> str:
@@ -106,17 +118,17 @@ def _quanta(queues: tuple[Queue, ...]) -> dict[int, int]:
     }
 
 
-def _jumps(plan: Plan) -> dict[str, list[str]]:
+def _jumps(interfaces: Collection[InterfacePlan]) -> dict[str, list[str]]:
     """The interfaces with rules, by side."""
     return {
-        "input": [i.name for i in plan.interfaces if i.ingress.rules],
-        "output": [i.name for i in plan.interfaces if i.egress.rules],
+        "input": [i.name for i in interfaces if i.ingress.rules],
+        "output": [i.name for i in interfaces if i.egress.rules],
     }
 
 
-def _chains(plan: Plan) -> Iterator[Chain]:
+def _chains(interfaces: Collection[InterfacePlan]) -> Iterator[Chain]:
     """The chains of each side of an interface, those of its classes first."""
-    for interface in plan.interfaces:
+    for interface in interfaces:
         for side, rules in (("in", interface.ingress.rules), ("out", interface.egress.rules)):
             if not rules:
                 continue

@@ -111,6 +111,7 @@ TABLE = CommandTable(
             "tc filter add dev WORD:dev REST",
         ),
     ),
+    Line("no-tree", "tc qdisc del dev WORD:dev root", change=_tree()),
     Line("table", f"nft add table {TABLE_NAME}", change=_rules()),
     Line(
         "hook",
@@ -124,6 +125,7 @@ TABLE = CommandTable(
     _rule("police", "limit rate over <1-4294967295>:rate bytes/second burst <1-4294967295>:burst bytes drop"),
     _rule("mark", "{ip|ip6}:family dscp set <0-63>:dscp"),
     _rule("choose", "meta priority set CLASSID:id"),
+    Line("no-table", f"nft delete table {TABLE_NAME}", change=_rules()),
     Line("rule", change=_rules(), also=(f"nft add rule {TABLE_NAME} REST",)),
     shared={"": r"(?:tc|nft) .*"},
     arguments=_ARGUMENTS,

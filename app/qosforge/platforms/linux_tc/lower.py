@@ -30,7 +30,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         findings.extend(_check_mark(request, c))
         findings.extend(_check_policer(request, c))
     nearness: list[ClassFidelity] = []
-    interfaces = [_interface(request, each, findings, nearness) for each in request.interfaces]
+    interfaces = [_interface(request, each, running, findings, nearness) for each in request.interfaces]
     return LoweredDevice(
         plan=Plan(
             device=request.device,
@@ -41,12 +41,14 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         findings=tuple(dict.fromkeys(findings)),
         fidelity=tuple(nearness),
         classes={c.name: c.name for c in request.classes},
+        held=running,
     )
 
 
 def _interface(
     request: DeviceRequest,
     interface_request: InterfaceRequest,
+    running: Plan | None,
     findings: list[Finding],
     nearness: list[ClassFidelity],
 ) -> InterfacePlan:
@@ -67,6 +69,13 @@ def _interface(
                     applied=f"htb rate {format_rate(tree.rate)}",
                 )
             )
+    else:
+        there = running.interface(interface_request.name) if running else None
+        if there is not None and there.egress.scheduler is not None and not there.egress.rules:
+            # The rules of our table choose the queues of our trees: this one is somebody else's.
+            egress = there.egress
+            place = Place(device=request.device, interface=interface_request.name, direction="output")
+            findings.append(note("policy-left", place, variant="lines", lines="queues"))
     ingress = Ingress(rules=_marking(request)) if interface_request.recognise else Ingress()
     return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
 
