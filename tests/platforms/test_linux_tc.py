@@ -224,13 +224,11 @@ def test_an_output_that_is_not_named_any_more_loses_our_queues(clean: Host) -> N
 
 
 def test_queues_of_others_stay_at_an_output_that_is_not_named(clean: Host) -> None:
+    rates = "rate 5mbit ceil 5mbit burst 1600b cburst 1600b"
     theirs = (
         "tc qdisc replace dev wan0 root handle 1: htb default 0x1 r2q 10",
-        "tc class add dev wan0 parent 1: classid 1:1 htb rate 5mbit ceil 5mbit burst 1600b cburst 1600b",
-        (
-            "tc class add dev wan0 parent 1:1 classid 1:10 htb prio 1 rate 5mbit ceil 5mbit burst 1600b cburst 1600b "
-            "quantum 1514"
-        ),
+        f"tc class add dev wan0 parent 1: classid 1:1 htb {rates}",
+        f"tc class add dev wan0 parent 1:1 classid 1:10 htb prio 1 {rates} quantum 1514",
     )
     enter(clean, theirs)
     before = [line for line in held(clean) if line.startswith("tc ")]
