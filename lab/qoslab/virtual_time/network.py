@@ -15,6 +15,7 @@ import struct
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -159,7 +160,7 @@ class GuestNetwork:
         reached = [*self.routers.values(), *self.stations.values()]
         for one in reached:
             make_keys(one.state)
-            one.port = _free_port(one.state, one.spec.port if one.spec is not None else 0)
+        _choose_ports(reached)
         servers = "".join(f"{_FIRST_PORT + n} {one.host.name}\n" for n, one in enumerate(reached))
         plan = {"main": "".join(f"{line}\n" for line in script), "servers": servers}
         self.state.mkdir(parents=True, exist_ok=True)
@@ -249,13 +250,18 @@ def _server_files(reached: Sequence[Reached]) -> dict[str, Entry]:
     return files
 
 
-def _free_port(state: Path, wanted: int) -> int:
-    """A port of loopback that is free now, the one of last time where that can be."""
-    known = state / "port"
-    with bound(wanted or (int(known.read_text()) if known.is_file() else 0)) as listener:
-        port = int(listener.getsockname()[1])
-    known.write_text(f"{port}\n")
-    return port
+def _choose_ports(reached: Sequence[Reached]) -> None:
+    """A port of loopback for each that is free now, the one of last time where that can be.
+
+    All are held until the last one is chosen: one that is let go may be chosen again.
+    """
+    with ExitStack() as held:
+        for one in reached:
+            known = one.state / "port"
+            last = int(known.read_text()) if known.is_file() else 0
+            wanted = one.spec.port if one.spec is not None else 0
+            one.port = int(held.enter_context(bound(wanted or last)).getsockname()[1])
+            known.write_text(f"{one.port}\n")
 
 
 def _idle_program() -> bytes:
