@@ -115,11 +115,9 @@ def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
 
 def _may_leave(running: RunningPlans, port: Port, dscp: int) -> bool:
     """Whether a mark comes to a port whole by any way, or from the device itself, as network control does."""
-    ways = [hop for hop in running.hops(port[0]) if hop.exit == port]
-    if dscp in CONTROL_DSCP or not ways:
-        return True
+    ways = () if dscp in CONTROL_DSCP else tuple(running.ways_to(port))
     came = (running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp)) for hop in ways)
-    return any(packet.dscp == dscp for packet in came)
+    return not ways or any(packet.dscp == dscp for packet in came)
 
 
 def _served_first(running: RunningPlans, port: Port, dscp: int) -> bool:
@@ -130,8 +128,8 @@ def _served_first(running: RunningPlans, port: Port, dscp: int) -> bool:
     system = running.plans[port[0]].system
     strict = {queue.number for queue in scheduler.queues if queue.priority}
     if system.queue_on_input:
-        ways = [hop for hop in running.hops(port[0]) if hop.exit == port]
-        came = [(hop, running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp))) for hop in ways]
+        ways = running.ways_to(port)
+        came = ((hop, running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp))) for hop in ways)
         return any(packet.dscp == dscp and running.queue(hop, packet) in strict for hop, packet in came)
     packet = Packet(source="0.0.0.0", destination="0.0.0.0")  # noqa: S104 - nobody's address
     taken, plain = (

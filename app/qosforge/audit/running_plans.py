@@ -115,9 +115,12 @@ class RunningPlans:
 
     def hops(self, device: str) -> Iterator[Hop]:
         """Every way through a device, from one connected port to another."""
-        ports = self.connected(device)
-        for entry in ports:
-            end = self.far(entry)
-            for exit_ in ports:
-                if entry != exit_:
-                    yield Hop(entry, exit_, tagged=end is not None and end[0].tagged)
+        for port in self.connected(device):
+            yield from self.ways_to(port)
+
+    def ways_to(self, port: Port) -> Iterator[Hop]:
+        """Every way through a device to one of its ports."""
+        for entry in self.connected(port[0]):
+            if entry != port:
+                end = self.far(entry)
+                yield Hop(entry, port, tagged=end is not None and end[0].tagged)
