@@ -332,10 +332,15 @@ def test_a_server_is_dumped_and_comes_back(postgres_url: str, empty_postgres_url
 def test_an_extension_of_the_server_is_not_part_of_a_backup(
     postgres_url: str, empty_postgres_url: str, tmp_path: Path, there: bool
 ) -> None:
-    make = "CREATE EXTENSION pg_stat_statements"  # untrusted: a superuser alone may make it
+    make = (
+        "CREATE EXTENSION pg_stat_statements",  # untrusted: a superuser alone may make it
+        "CREATE TABLE of_extension (id int PRIMARY KEY)",
+        "ALTER EXTENSION pg_stat_statements ADD TABLE of_extension",
+    )
     user = f"owner_{uuid4().hex}"
-    _execute(postgres_url, make)
-    _execute(empty_postgres_url, f"CREATE USER {user}", f"ALTER SCHEMA public OWNER TO {user}", *([make] * there))
+    _execute(postgres_url, *make)
+    _execute(empty_postgres_url, f"CREATE USER {user}", f"ALTER SCHEMA public OWNER TO {user}")
+    _execute(empty_postgres_url, *(make if there else ()))
     _execute(empty_postgres_url, f"ALTER DATABASE {make_url(empty_postgres_url).database} OWNER TO {user}")
     with RunStore(postgres_url) as store:
         run = store.create_run("campus", "policy", "f" * 64, {})

@@ -18,10 +18,10 @@ _SECONDS = 3600
 
 _OBJECTS = """
 SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE left(n.nspname, 3) <> 'pg_' AND n.nspname <> 'information_schema' AND NOT EXISTS (
+WHERE left(n.nspname, 3) <> 'pg_' AND n.nspname <> 'information_schema' AND c.relkind <> 'i' AND NOT EXISTS (
   SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 """
-"""What a database has beside the server's own and what its extensions brought."""
+"""What a database has beside the server's own and what its extensions brought; indexes go with their tables."""
 _OF_EXTENSION = re.compile(r"\d+; \d+ \d+ (?:COMMENT - )?EXTENSION ")
 """A line of a dump's table of contents."""
 
