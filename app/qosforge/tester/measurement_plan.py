@@ -89,9 +89,8 @@ class MeasurementPlan:
             for scenario, seconds in scenarios.values()
         )
         replications = network.probes.replications or _replications(intent)
-        if replications > 1:
-            for scenario, _ in scenarios.values():
-                _require_free_ports(intent, network, scenario, 2 * replications)
+        for scenario, _ in scenarios.values():
+            _require_free_ports(intent, network, scenario, 2 * replications)
         return cls(network, planned, seed, replications=replications)
 
 
@@ -99,19 +98,29 @@ def _require_free_ports(intent: Intent, network: Network, scenario: TrafficScena
     """Make sure that connections of so many ``starts`` may have ports of their own, on both sides of a push.
 
     Raises:
-        TesterError: with another port one would be of another class.
+        TesterError: there are none, another flow has them, or with one of them a connection is of another class.
     """
+    taken: dict[tuple[str, int], str] = {}
     for flow in scenario.flows:
         if flow.source.kind != "tcp":
             continue
+        place = Place(file="traffic.yaml", path=f"{scenario.name}.{flow.name}.src_port")
+        ports = range(flow.src_port, flow.src_port + starts * flow.count)
+        told = f"{flow.name} takes source ports {ports[0]} to {ports[-1]}, others in each start before and after"
+        if ports[-1] >= _PORTS:
+            raise TesterError(told, place, f"let it begin at {_PORTS - len(ports)} at most")
+        other = next((name for port in ports if (name := taken.get((flow.from_, port)))), None)
+        if other is not None:
+            hint = f"let those of {flow.name} begin behind those of {other}, which has as many for each start"
+            raise TesterError(f"{told}, and {other} of the same station has some of these", place, hint)
+        taken |= {(flow.from_, port): flow.name for port in ports}
         classes = flow_classes(intent, flow, network)
-        for number in range(1, starts):
-            moved = flow.model_copy(update={"src_port": flow.src_port + number * flow.count})
-            if moved.src_port + flow.count > _PORTS or flow_classes(intent, moved, network) != classes:
+        for port in ports[flow.count :: flow.count]:
+            if flow_classes(intent, flow.model_copy(update={"src_port": port}), network) != classes:
                 raise TesterError(
                     f"{flow.name} is told by its source port {flow.src_port}, and each start takes another",
-                    Place(file="traffic.yaml", path=f"{scenario.name}.{flow.name}.src_port"),
-                    "begin once (`replications: 1` in probes.yaml), or match these connections otherwise",
+                    place,
+                    f"match these connections otherwise, by their port {flow.dst_port} for one",
                 )
 
 
@@ -130,7 +139,7 @@ def _planned_flows(
     one: who sends both from one socket gives both one DSCP. Connections have their ports as described.
 
     Raises:
-        TesterError: with that port it would be of another class.
+        TesterError: with that port it would be of another class, or there is none.
     """
     taken: set[tuple[str, int]] = set()
     for flow in scenario.flows:
@@ -139,6 +148,12 @@ def _planned_flows(
             port = flow.src_port + number
             while flow.source.kind != "tcp" and (flow.from_, port) in taken:
                 port += 1
+            if port >= _PORTS:
+                raise TesterError(
+                    f"no source port is left for {name}: those of {flow.from_} from {flow.src_port} on are taken",
+                    Place(file="traffic.yaml", path=f"{scenario.name}.{flow.name}.src_port"),
+                    "give it a lower src_port",
+                )
             moved = flow.model_copy(update={"src_port": port, "count": 1})
             if flow_classes(intent, moved, network) != [traffic_class]:
                 raise TesterError(
