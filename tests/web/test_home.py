@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,6 +16,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
+from qosforge.artifacts.store import Artifacts
 from qosforge.device_state.tables import DRIFT_WATCHES
 from qosforge.release import release
 from qosforge.runs.record.readings import write_readings
@@ -24,6 +27,7 @@ from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.sqlite_steps import counted_steps
 from tests.web.people import Persons
+from tests.web.recorded import record
 
 MARKUP = "<img src=x>"
 NOW = datetime.now(UTC)
@@ -104,6 +108,35 @@ def test_what_needs_attention_stands_first(client: TestClient, persons: Persons,
     assert listed.count(": the line is down") == 2
     assert "trouble" in _card(page, "infn-fnal")
     assert "1 device not reached" in _card(page, "itesm-wan")
+
+
+def test_one_lost_configuration_leaves_everybody_the_pages(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    backend.database.transact(lambda connection: write_readings(connection, "campus", {"r1": "0" * 64}, NOW))
+    for page in ("/", "/networks", "/networks/campus"):
+        assert client.get(page).status_code == 200, page
+    assert "no run has ended yet" in _card(client.get("/").text, "campus")
+
+
+def test_the_first_page_does_not_wait_for_comparisons(
+    client: TestClient, persons: Persons, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    store, texts = backend.run_requests.store, {"r1": "hostname r1\n"}
+    record(store, backend.artifacts, "campus", texts, RunStatus.KEPT)
+    made_by: list[str] = []
+    real = type(backend.artifacts).get_bytes
+
+    def get_bytes(self: Artifacts, artifact: str) -> bytes:
+        made_by.append(threading.current_thread().name)
+        return real(self, artifact)
+
+    monkeypatch.setattr(type(backend.artifacts), "get_bytes", get_bytes)
+    while "Drift none" not in _card(client.get("/").text, "campus"):
+        time.sleep(0.05)
+    assert set(made_by) == {"summaries-campus"}
 
 
 def test_only_own_networks_show(client: TestClient, persons: Persons, backend: Backend) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 import structlog
 
-from qosforge.artifacts.store import Artifacts
+from qosforge.artifacts.store import ArtifactCorrupt, ArtifactMissing, Artifacts
 from qosforge.compute import Compute
 from qosforge.database.connections import Database
 from qosforge.database.upsert import insert_into
@@ -31,6 +31,7 @@ AT_ONCE = 16
 _PART = 50
 _PART_SECONDS = 120.0
 _MOST_FAILED = 4_096
+_MOST_THREADS = 4
 
 _LOG = structlog.get_logger(__name__)
 
@@ -89,7 +90,7 @@ class DeviceSummaries:
         """What is known of a network's devices. Few new summaries are made at once, many in the background.
 
         Raises:
-            StoreError: the store is away; of few devices, an artifact is missing or damaged.
+            StoreError: the store is away.
         """
         database = self._store.database
         rows = database.query(lambda connection: list(connection.execute(_query(network.name))))
@@ -115,33 +116,37 @@ class DeviceSummaries:
         self._make_later(network, missing)
         return KnownDevices(readings, summaries, frozenset(missing))
 
-    def drift(self, network: Network) -> KnownDrift:
-        """Which devices of a network drifted: of `of` this alone, for a fraction of the time.
+    def drift(self, networks: Sequence[Network]) -> dict[str, KnownDrift]:
+        """Which devices of networks drifted, by the networks' names: of what is stored, without a wait.
+
+        What is not stored is made in the background, so that a later call has it.
 
         Raises:
-            StoreError: as `of`.
+            StoreError: the store is away.
         """
-        rows = self._store.database.query(lambda connection: list(connection.execute(_drift_query(network.name))))
-        devices = {device.name: device for device in network.devices}
-        drifted: dict[str, bool | None] = {}
-        missing: dict[str, _Missing] = {}
+        devices = {network.name: {one.name: one for one in network.devices} for network in networks}
+        rows = self._store.database.query(lambda connection: list(connection.execute(_drift_query(devices))))
+        drifted: dict[str, dict[str, bool | None]] = {name: {} for name in devices}
+        missing: dict[str, dict[str, _Missing]] = {}
         for row in rows:
-            device = devices.get(row.device)
+            device = devices[row.network].get(row.device)
             if device is None:
                 continue
             key = _key(device, row.artifact, row.baseline)
             if row.key == key:
-                drifted[row.device] = row.drifted
+                drifted[row.network][row.device] = row.drifted
             elif key not in self._failed:
-                missing[row.device] = _Missing(key, row.artifact, row.baseline)
-        if len(missing) <= AT_ONCE:
-            drifted |= {name: made.drifted for name, made in self._make_now(network, missing).items()}
-        else:
-            self._make_later(network, missing)
-        return KnownDrift(
-            tuple(sorted(name for name, found in drifted.items() if found)),
-            tuple(sorted(name for name, found in drifted.items() if found is False)),
-        )
+                missing.setdefault(row.network, {})[row.device] = _Missing(key, row.artifact, row.baseline)
+        for network in networks:
+            if network.name in missing:
+                self._make_later(network, missing[network.name])
+        return {
+            name: KnownDrift(
+                tuple(sorted(device for device, has_drift in found.items() if has_drift)),
+                tuple(sorted(device for device, has_drift in found.items() if has_drift is False)),
+            )
+            for name, found in drifted.items()
+        }
 
     def close(self) -> None:
         """Make no more; what is being made ends first."""
@@ -152,14 +157,16 @@ class DeviceSummaries:
     def _make_now(self, network: Network, missing: Mapping[str, _Missing]) -> dict[str, DeviceSummary]:
         if not missing:
             return {}
-        made = summarize_devices(network, {name: self._texts(network, name, one) for name, one in missing.items()})
-        return self._keep(network, missing, made)
+        texts, unreadable = self._read(network, missing)
+        return self._keep(network, missing, summarize_devices(network, texts) | unreadable)
 
     def _make_later(self, network: Network, missing: Mapping[str, _Missing]) -> None:
         with self._lock:
             at_work = self._threads.get(network.name)
             if self._closing.is_set() or (at_work is not None and at_work.is_alive()):
                 return
+            if sum(thread.is_alive() for thread in self._threads.values()) >= _MOST_THREADS:
+                return  # the next look at the page begins it
             thread = threading.Thread(
                 target=self._make, args=(network, missing), name=f"summaries-{network.name}", daemon=True
             )
@@ -173,17 +180,30 @@ class DeviceSummaries:
                 return
             part = {name: missing[name] for name in names[first : first + _PART]}
             try:
-                texts = {name: self._texts(network, name, one) for name, one in part.items()}
+                texts, unreadable = self._read(network, part)
                 made = self._compute.call(
                     summarize_devices, network.part(part), texts, timeout=_PART_SECONDS, caller="device summaries"
                 )
-                self._keep(network, part, made)
+                self._keep(network, part, made | unreadable)
             except QosforgeError as error:  # the next look at the page begins again
                 _LOG.warning("devices could not be summarized", network=network.name, error=str(error))
                 return
             except Exception:  # noqa: BLE001 - the thread's last word; the next look at the page begins again
                 _LOG.exception("devices could not be summarized", network=network.name)
                 return
+
+    def _read(
+        self, network: Network, missing: Mapping[str, _Missing]
+    ) -> tuple[dict[str, tuple[DeviceText, DeviceText | None]], dict[str, QosforgeError]]:
+        """The texts that devices are summarized of, and why there are none of the others."""
+        texts: dict[str, tuple[DeviceText, DeviceText | None]] = {}
+        unreadable: dict[str, QosforgeError] = {}
+        for name, one in missing.items():
+            try:
+                texts[name] = self._texts(network, name, one)
+            except (ArtifactMissing, ArtifactCorrupt) as error:
+                unreadable[name] = error
+        return texts, unreadable
 
     def _texts(self, network: Network, name: str, one: _Missing) -> tuple[DeviceText, DeviceText | None]:
         words = DeviceWords(name, network.device(name).platform)
@@ -227,13 +247,14 @@ def _query(network: str) -> sa.Select[Any]:
     )
 
 
-def _drift_query(network: str) -> sa.Select[Any]:
+def _drift_query(networks: Collection[str]) -> sa.Select[Any]:
     def same(table: sa.Table) -> sa.ColumnElement[bool]:
         return (table.c.network == READINGS.c.network) & (table.c.device == READINGS.c.device)
 
     known = READINGS.outerjoin(DEVICE_SUMMARIES, same(DEVICE_SUMMARIES)).outerjoin(BASELINES, same(BASELINES))
     return (
         sa.select(
+            READINGS.c.network,
             READINGS.c.device,
             READINGS.c.artifact,
             BASELINES.c.artifact.label("baseline"),
@@ -241,7 +262,7 @@ def _drift_query(network: str) -> sa.Select[Any]:
             DEVICE_SUMMARIES.c.summary["drifted"].as_boolean().label("drifted"),
         )
         .select_from(known)
-        .where(READINGS.c.network == network)
+        .where(READINGS.c.network.in_(networks))
     )
 
 

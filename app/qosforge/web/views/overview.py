@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -14,7 +15,9 @@ from qosforge.api.backend import Backend
 from qosforge.api.run_pages import visible_networks
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
 from qosforge.device_state.summaries import KnownDrift
-from qosforge.inventory.catalogue import InventoryBroken
+from qosforge.errors import QosforgeError
+from qosforge.inventory.catalogue import Networks
+from qosforge.inventory.models import Network
 from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.rolled_back import rolled_back_since
@@ -188,23 +191,24 @@ def network_health(backend: Backend, names: Sequence[str]) -> tuple[NetworkHealt
     runs = newest_runs(database, names, MOST_BARS + LAST)
     watches = {watch.network: watch for watch in drift_watches(database)}
     readings = reading_times(database)
+    drift = backend.summaries.drift(list(_usable(backend.networks, (name for name in names if name in readings))))
     return tuple(
         NetworkHealth(
             name,
             runs[name],
             watches.get(name, DriftWatch(name)),
             readings.get(name),
-            _drift(backend, name) if name in readings else KnownDrift(),
+            drift.get(name, KnownDrift()),
         )
         for name in names
     )
 
 
-def _drift(backend: Backend, name: str) -> KnownDrift:
-    try:
-        return backend.summaries.drift(backend.networks.network(name))
-    except InventoryBroken:  # the list of networks says so
-        return KnownDrift()
+def _usable(networks: Networks, names: Iterable[str]) -> Iterator[Network]:
+    """The networks that can be used; of another one no drift is known, and the list of networks says why."""
+    for name in names:
+        with suppress(QosforgeError):
+            yield networks.network(name)
 
 
 def _of(runs: Sequence[Run], status: RunStatus) -> tuple[Run, ...]:
