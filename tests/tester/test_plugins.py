@@ -82,6 +82,16 @@ def test_a_plug_in_measures_the_plan_that_it_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("named")
+def test_a_document_that_is_faulty_is_an_error_of_its_tester(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is no error of ours would leave a run that pushed where it stands."""
+    monkeypatch.setattr(GENERATOR, "changes", {"look": 2})
+    with pytest.raises(errors.TesterError, match=r"'other' gives a faulty measurement: .*there is no look 2 of 1"):
+        plugins.measure_packets("other", plan(tmp_path), "after")
+
+
+@pytest.mark.usefixtures("named")
 def test_a_plug_in_takes_permission_before_it_is_asked(tmp_path: Path) -> None:
     before = len(GENERATOR.asked)
     with pytest.raises(errors.InputError, match="nobody permitted probes"):

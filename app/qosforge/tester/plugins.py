@@ -7,6 +7,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
+from pydantic import ValidationError
+
 from qosforge.errors import InputError, Place, TesterError
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement_plan import MeasurementPlan
@@ -54,13 +56,19 @@ def measure_packets(
         InputError: there is no such tester, or it may not send.
         TesterError: it could not measure, or gives what cannot be judged.
     """
-    if name == PROBES:
-        return ProbeTester(plan.network.probes, ssh_options).measure(plan, when)
-    if name == OTG:
-        return OtgTester().measure(plan, when)
-    tester = _plugin(name)
-    require_permission(plan, plan.network.probes.permission)
-    measured = tester.measure(plan, when)
+    if name not in (PROBES, OTG):
+        tester = _plugin(name)
+        require_permission(plan, plan.network.probes.permission)
+    elif name == PROBES:
+        tester = ProbeTester(plan.network.probes, ssh_options)
+    else:
+        tester = OtgTester()
+    try:
+        measured = tester.measure(plan, when)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        hint = "keep what it says, and report it: nothing can be judged by this measurement"
+        raise TesterError(f"the tester {name!r} gives a faulty measurement: {first['msg']}", hint=hint) from None
     _check(name, plan, measured, when)
     return measured
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from qosforge import errors
+from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow
 from qosforge.tester.probes import iperf3, irtt
 from qosforge.tester.probes.clocks import ClockDifference, read_chrony, read_ntp, read_ptp
-from qosforge.tester.probes.mgen import read_received, read_sent, receive_words, send_words
+from qosforge.tester.probes.mgen import ReceivedLog, SentLog, read_received, read_sent, receive_words, send_words
 from qosforge.tester.probes.results import udp_result
 
 from .two_sites import FLOOD, VOICE, intent, network
@@ -98,6 +99,23 @@ def test_a_measurement_over_midnight_loses_no_packet_and_invents_none(tmp_path: 
     assert result.max_delay_ps == 24_000_000_000
     assert result.min_delay_ps == 7_000_000_000
     assert (result.offered_bps, result.throughput_bps) == (80_000, 78_400)
+
+
+def test_what_comes_too_late_for_a_document_is_lost(tmp_path: Path) -> None:
+    """A packet each 20 ms of 4 s; at line rates of some kb/s a queue holds more than a start measures."""
+    plan = planned(tmp_path, VOICE, seconds=4, probes={"replications": 1})
+    flow, scenario = plan.scenarios[0].flows[0], plan.scenarios[0]
+    sent = SentLog(0, {1: tuple((number, 1_000_000 + number * 20_000) for number in range(200))})
+    # By their microseconds: just within the 4 s, longer than these; just before 7 s, after them; on time.
+    delays = dict.fromkeys(range(200), 5_000) | {0: 4_000_000, 1: 4_000_001, 198: 2_040_000, 199: 2_020_001}
+    received = ReceivedLog({1: delays}, {1: tuple(range(200))}, 0)
+    found = udp_result(flow, 1, scenario, (sent, received), ClockDifference())
+    assert (found.sent, found.lost) == (200, 2)
+    assert [number for number, (_, delay) in enumerate(found.samples) if delay == -1] == [1, 199]
+    assert found.max_delay_ps == 4 * 10**12
+    said = {"when": "before", "evidence": "measured", "tester": "probes", "seed": 1, "delay_reference": "by MGEN"}
+    of_it = {"name": scenario.name, "title": scenario.title, "seconds": 4, "warm_up_seconds": 1, "flows": [found]}
+    assert Measurement.model_validate(said | {"scenarios": [of_it]}).scenarios[0].flows[0] == found
 
 
 def test_the_clocks_difference_is_taken_off_and_its_error_forgiven(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from qosforge.deltaq.distribution import LOST
 from qosforge.errors import TesterError
 from qosforge.tester.measurement.document import FlowResult
+from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
 from qosforge.tester.measurement_plan import PlannedFlow, PlannedScenario
 from qosforge.tester.probes.clocks import ClockDifference
 from qosforge.tester.probes.iperf3 import TcpStream
@@ -28,12 +29,16 @@ def udp_result(
 ) -> FlowResult:
     """What a flow, with its MGEN ``number``, saw in the seconds after the warm-up, in one of so many replications.
 
+    What took longer than these, or came after packets were waited for, counts as lost: so a measurement has it.
+
     Raises:
         TesterError: it sent nothing, or packets came before they were sent, by more than the clocks may be wrong.
     """
     sent, received = logs
     first = round(scenario.warm_up_seconds * _PS)
-    last = first + scenario.seconds * _PS
+    longest = scenario.seconds * _PS
+    last = first + longest
+    until = last + round(WAITED_SECONDS * _PS)
     delays = received.delays[number]
     samples: list[tuple[int, int]] = []
     arrivals: list[int] = []
@@ -47,7 +52,10 @@ def udp_result(
         delay = LOST
         if sequence in delays:
             delay = _true_delay(delays[sequence] * _US_PS - clocks.ahead_ps, flow, clocks)
-            arrivals.append(moment + delay)
+            if delay > longest or moment + delay > until:
+                delay = LOST
+            else:
+                arrivals.append(moment + delay)
         samples.append((moment, delay))
     if not samples:
         raise TesterError(
