@@ -13,6 +13,7 @@ from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficScen
 from qosforge.tester.scenario.traffic import flow_classes, flow_names, scenario_of
 
 _PORTS = 65_536
+_LEAST_SECONDS = 2
 WARM_UP_SECONDS = 1.0
 """What goes before the seconds that are measured, and is left out."""
 
@@ -74,12 +75,16 @@ class MeasurementPlan:
         flows = (flow for scenario in self.scenarios for flow in scenario.flows)
         return tuple(sorted({station.name for flow in flows for station in (flow.source, flow.target)}))
 
+    def seconds_of_each(self, scenario: PlannedScenario) -> int:
+        """How long each start of a scenario is measured."""
+        return _divided(scenario.seconds, self.replications)
+
     @classmethod
     def of(cls, intent: Intent, network: Network, seed: int = 1) -> Self:
         """The plan of what an intent verifies.
 
         Raises:
-            TesterError: a check has no traffic.
+            TesterError: a check has no traffic, or a flow cannot be sent in every start.
         """
         scenarios, judged = verified_scenarios(intent, network)
         planned = tuple(
@@ -89,9 +94,30 @@ class MeasurementPlan:
             for scenario, seconds in scenarios.values()
         )
         replications = network.probes.replications or _replications(intent)
-        for scenario, _ in scenarios.values():
+        for scenario, seconds in scenarios.values():
+            _require_early_starts(scenario, WARM_UP_SECONDS + _divided(seconds, replications), replications)
             _require_free_ports(intent, network, scenario, 2 * replications)
         return cls(network, planned, seed, replications=replications)
+
+
+def _divided(seconds: int, replications: int) -> int:
+    return seconds if replications == 1 else max(_LEAST_SECONDS, -(-seconds // replications))
+
+
+def _require_early_starts(scenario: TrafficScenario, end: float, replications: int) -> None:
+    """Make sure that each flow of datagrams begins before a start is at its ``end``.
+
+    Raises:
+        TesterError: one does not.
+    """
+    for flow in scenario.flows:
+        if flow.source.kind != "tcp" and flow.start >= end:
+            hint = f"let it start before {end:g} s, or measure longer"
+            raise TesterError(
+                f"{flow.name} starts after {flow.start:g} s, when {scenario.name} is over, which takes {end:g} s",
+                Place(file="traffic.yaml", path=f"{scenario.name}.{flow.name}.start"),
+                hint + ", or begin once (`replications: 1` in probes.yaml)" * (replications > 1),
+            )
 
 
 def _require_free_ports(intent: Intent, network: Network, scenario: TrafficScenario, starts: int) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qosforge import errors
-from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.document import Measurement, ScenarioResult
+from qosforge.tester.measurement.judging import verdicts
 from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow
 from qosforge.tester.probes import iperf3, irtt
 from qosforge.tester.probes.clocks import ClockDifference, read_chrony, read_ntp, read_ptp
 from qosforge.tester.probes.mgen import ReceivedLog, SentLog, read_received, read_sent, receive_words, send_words
-from qosforge.tester.probes.results import udp_result
+from qosforge.tester.probes.results import join_starts, udp_result
 
 from .two_sites import FLOOD, VOICE, intent, network
 
@@ -116,6 +118,41 @@ def test_what_comes_too_late_for_a_document_is_lost(tmp_path: Path) -> None:
     said = {"when": "before", "evidence": "measured", "tester": "probes", "seed": 1, "delay_reference": "by MGEN"}
     of_it = {"name": scenario.name, "title": scenario.title, "seconds": 4, "warm_up_seconds": 1, "flows": [found]}
     assert Measurement.model_validate(said | {"scenarios": [of_it]}).scenarios[0].flows[0] == found
+
+
+def starts_of(plan: MeasurementPlan, *sent: int) -> list[ScenarioResult]:
+    """Starts in each of which the first flow sent so many packets, and lost none."""
+    scenario = replace(plan.scenarios[0], seconds=2)
+    flow, found = scenario.flows[0], []
+    for start, count in enumerate(sent):
+        moments = [(number, 1_000_000 + number * 500_000 + start * 7) for number in range(count)]
+        logs = (SentLog(0, {1: tuple(moments)}), ReceivedLog({1: dict.fromkeys(range(count), 900 + start)}, {}, 0))
+        result = udp_result(flow, 1, scenario, logs, ClockDifference(), replications=len(sent))
+        found.append(ScenarioResult(name=scenario.name, title="", seconds=2, warm_up_seconds=1, flows=(result,)))
+    return found
+
+
+def test_a_sparse_flow_may_send_nothing_in_a_start_and_is_judged_by_the_others(tmp_path: Path) -> None:
+    """Of two packets a second one start of 2 s in 55 is empty."""
+    sparse = VOICE | {"source": {"kind": "poisson", "rate": "3200 b/s", "ip_bytes": 200}}
+    plan = planned(tmp_path, sparse, seconds=16)
+    joined = join_starts(plan.scenarios[0], starts_of(plan, 4, 3, 0, 4, 2, 4, 4, 3))
+    assert [flow.sent for flow in joined.flows] == [4, 3, 0, 4, 2, 4, 4, 3]
+    measured = Measurement(
+        when="before", evidence="measured", tester="probes", seed=1, delay_reference="MGEN", scenarios=(joined,)
+    )
+    (judged,) = verdicts(intent(tmp_path, 16).intent, plan.network, measured)
+    assert {bound.replications for bound in judged.verdict.bounds} == {8}
+    with pytest.raises(errors.TesterError, match="flow voice sent nothing in the 2 s of each of 2 starts"):
+        join_starts(plan.scenarios[0], starts_of(plan, 0, 0))
+
+
+def test_a_flow_that_starts_when_each_start_is_over_is_refused_before(tmp_path: Path) -> None:
+    late = VOICE | {"start": "3 s"}
+    with pytest.raises(errors.TesterError, match="voice starts after 3 s, when both is over") as refused:
+        planned(tmp_path, late, seconds=16)
+    assert "replications: 1" in refused.value.hint
+    assert planned(tmp_path, late, seconds=16, probes={"replications": 1}).replications == 1
 
 
 def test_the_clocks_difference_is_taken_off_and_its_error_forgiven(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
 from qosforge.deltaq.distribution import LOST
 from qosforge.errors import TesterError
-from qosforge.tester.measurement.document import FlowResult
+from qosforge.tester.measurement.document import FlowResult, ScenarioResult
 from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
 from qosforge.tester.measurement_plan import PlannedFlow, PlannedScenario
 from qosforge.tester.probes.clocks import ClockDifference
@@ -32,7 +35,7 @@ def udp_result(
     What took longer than these, or came after packets were waited for, counts as lost: so a measurement has it.
 
     Raises:
-        TesterError: it sent nothing, or packets came before they were sent, by more than the clocks may be wrong.
+        TesterError: packets came before they were sent, by more than the clocks may be wrong.
     """
     sent, received = logs
     first = round(scenario.warm_up_seconds * _PS)
@@ -57,11 +60,6 @@ def udp_result(
             else:
                 arrivals.append(moment + delay)
         samples.append((moment, delay))
-    if not samples:
-        raise TesterError(
-            f"flow {flow.name} sent nothing in the {scenario.seconds} s of scenario {scenario.name}",
-            hint="look whether its source starts in time, and whether MGEN takes its address and port",
-        )
     arrived = np.array([delay for _, delay in samples if delay != LOST], dtype=np.int64)
     every = sample_every(flow.described, scenario.seconds * replications)
     bits = flow.described.source.ip_bytes * 8
@@ -110,3 +108,26 @@ def tcp_result(flow: PlannedFlow, stream: TcpStream) -> FlowResult:
         throughput_bps=stream.throughput_bps,
         offered_bps=stream.offered_bps,
     )
+
+
+def join_starts(scenario: PlannedScenario, starts: Sequence[ScenarioResult]) -> ScenarioResult:
+    """The results of starts of their own as those of one scenario. A sparse flow may have sent nothing in one.
+
+    Raises:
+        TesterError: a flow of datagrams sent nothing in any.
+    """
+    flows = tuple(
+        flow.model_copy(update={"replication": number}) for number, each in enumerate(starts) for flow in each.flows
+    )
+    sent = Counter[str]()
+    for flow in flows:
+        sent[flow.name] += flow.sent
+    for planned in scenario.flows:
+        if planned.described.source.kind != "tcp" and not sent[planned.name]:
+            seconds = f"{starts[0].seconds:g} s" + f" of each of {len(starts)} starts" * (len(starts) > 1)
+            raise TesterError(
+                f"flow {planned.name} sent nothing in the {seconds} of scenario {scenario.name}",
+                hint="look whether it sends so seldom, and whether MGEN takes its address and port",
+            )
+    many = len(starts)
+    return starts[0].model_copy(update={"replications": many, "independent": many > 1, "flows": flows})

@@ -19,7 +19,7 @@ from qosforge.tester.probes import iperf3, mgen
 from qosforge.tester.probes.clocks import TOOLS, ClockDifference, clock_difference
 from qosforge.tester.probes.hosts import Host, HostProcess
 from qosforge.tester.probes.mgen import RESOLUTION_PS, ReceivedLog, SentLog
-from qosforge.tester.probes.results import tcp_result, udp_result
+from qosforge.tester.probes.results import join_starts, tcp_result, udp_result
 from qosforge.tester.replications import replication_seed
 from qosforge.tester.scenario.sources import PHASE_SECONDS
 
@@ -52,7 +52,7 @@ class ProbeTester:
         for scenario in plan.scenarios:
             first = _SIDES.index(when) * plan.replications
             runs = [_ScenarioRun(plan, scenario, hosts, first + number) for number in range(plan.replications)]
-            results.append(_joined([running.result() for running in runs]))
+            results.append(join_starts(scenario, [running.result() for running in runs]))
             error_ps = max(error_ps, *(running.clock_error_ps + RESOLUTION_PS for running in runs))
         return Measurement(
             when=when,
@@ -79,22 +79,7 @@ class ProbeTester:
 def seconds_taken(plan: MeasurementPlan) -> float:
     """About how long the probes of a plan take, with what goes before and after each start."""
     beside = WARM_UP_SECONDS + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
-    return sum(plan.replications * (_seconds_of_each(plan, each) + beside) for each in plan.scenarios)
-
-
-def _seconds_of_each(plan: MeasurementPlan, scenario: PlannedScenario) -> int:
-    return scenario.seconds if plan.replications == 1 else max(2, -(-scenario.seconds // plan.replications))
-
-
-def _joined(replications: Sequence[ScenarioResult]) -> ScenarioResult:
-    """The results of starts of their own as those of one scenario."""
-    flows = tuple(
-        flow.model_copy(update={"replication": number})
-        for number, each in enumerate(replications)
-        for flow in each.flows
-    )
-    many = len(replications)
-    return replications[0].model_copy(update={"replications": many, "independent": many > 1, "flows": flows})
+    return sum(plan.replications * (plan.seconds_of_each(each) + beside) for each in plan.scenarios)
 
 
 def _is_tcp(flow: PlannedFlow) -> bool:
@@ -123,7 +108,7 @@ class _ScenarioRun:
         self, plan: MeasurementPlan, scenario: PlannedScenario, hosts: Mapping[str, Host], start: int
     ) -> None:
         self._start_number = start
-        self._scenario = scenario = replace(scenario, seconds=_seconds_of_each(plan, scenario))
+        self._scenario = scenario = replace(scenario, seconds=plan.seconds_of_each(scenario))
         self._replications = plan.replications
         self._hosts = hosts
         self._meanwhile = plan.meanwhile
