@@ -98,6 +98,13 @@ def test_a_path_that_shares_a_line_with_a_simulated_one_is_simulated_too_as_is_w
     assert (sent(parts.real), sorted(sent(parts.emulated))) == ([LOCAL], sorted([ACROSS, near, next_to_it]))
 
 
+def test_flows_of_one_station_share_its_line_to_the_network() -> None:
+    """What the twin simulates alone would be missing on it beside the packets."""
+    back = ("vigo3", "vigo1")
+    parts = EvidenceParts.of(intent(back), network(Flow(*back), Flow(*ACROSS)), {"e300"})
+    assert (parts.real, sorted(sent(parts.emulated))) == (None, sorted([back, ACROSS]))
+
+
 @pytest.mark.parametrize(("kind", "real"), [("cbr", ["vigo1→vigo3"]), ("tcp", [])])
 def test_the_answers_of_tcp_share_lines_too(kind: str, real: list[str]) -> None:
     parts = EvidenceParts.of(intent(LOCAL), network(Flow(*LOCAL, kind), Flow("vigo4", "vigo1")), {"e300"})
@@ -138,8 +145,8 @@ def test_verdicts_on_one_measurement_of_both_rest_on_what_their_paths_do_and_the
     # Clocks of hosts are no matter of a simulation, and packets are looked at once.
     assert [verdict.bounds[0].clock_error for verdict in judged.values()] == [0.01, 0.0]
     assert [verdict.look for verdict in judged.values()] == [1, 2]
-    assert joined.part("measured") is not None
     assert joined.part("predicted") is None
+    assert joined.part("measured") is not None
     with pytest.raises(ValidationError, match="the weakest of its scenarios is emulated"):
         Measurement.model_validate(joined.model_dump() | {"evidence": "measured"})
 

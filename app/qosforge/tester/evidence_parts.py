@@ -17,6 +17,8 @@ from qosforge.tester.measurement_plan import verified_scenarios
 from qosforge.tester.scenario.traffic import scenario_of
 
 _Pair = tuple[str, str]
+_NO_DEVICE = ""
+"""In the place of a device's name: the port is the station's own, on its line to the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class EvidenceParts:
 
 
 def _ways(network: Network, scenario: TrafficScenario) -> Mapping[_Pair, frozenset[Port]]:
-    """The lines that the packets of each pair of stations are sent on, TCP's answers included."""
+    """The lines that the packets of each pair of stations are sent on, from the sender's own on, TCP's answers
+    included.
+    """
     ways = {}
     for pair in {*scenario.between, *(_pair(flow) for flow in scenario.flows)}:
         answered = any(flow.source.kind == "tcp" for flow in scenario.flows if _pair(flow) == pair)
@@ -93,6 +97,7 @@ def _ports(network: Network, pair: _Pair, *, answered: bool) -> Iterator[Port]:
     for source, target in (pair, pair[::-1]) if answered else (pair,):
         try:
             yield from network.path(source, target)
+            yield _NO_DEVICE, source
         except (KeyError, ValueError):  # what the tester says of them is to be the same
             continue
 
