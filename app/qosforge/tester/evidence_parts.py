@@ -20,6 +20,8 @@ _Pair = tuple[str, str]
 _NO_DEVICE = ""
 """In the place of a device's name: the port is the station's own, on its line to the network."""
 
+_SIMULATED = "; simulated: "
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -138,11 +140,17 @@ def join_evidence(measured: Measurement | None, simulated: Measurement | None) -
             for each in simulated.scenarios
         ),
     )
+    also = f" and {simulated.tester}"
+    # At a further look either may be a part of what was joined at an earlier one, with the words for both.
     return simulated.model_copy(
         update={
-            "tester": f"{measured.tester} and {simulated.tester}",
+            "tester": measured.tester.removesuffix(also) + also,
             "clock_error_ps": measured.clock_error_ps,
-            "delay_reference": f"{measured.delay_reference}; simulated: {simulated.delay_reference}",
+            "delay_reference": (
+                measured.delay_reference.partition(_SIMULATED)[0]
+                + _SIMULATED
+                + simulated.delay_reference.rpartition(_SIMULATED)[2]
+            ),
             "scenarios": scenarios,
         }
     )
