@@ -12,6 +12,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ import pytest
 from sqlalchemy import make_url
 
 from qosforge.artifacts.store import DatabaseArtifacts, FileArtifacts
+from qosforge.audit.file_audits import begin_file_audit, drop_file_audit, end_file_audit
 from qosforge.database.connections import Database
 from qosforge.errors import InputError, ServiceError, StoreError
 from qosforge.operations import backup, embedded, server
@@ -62,6 +64,26 @@ def test_what_was_backed_up_comes_back(installation: Settings, tmp_path: Path) -
         texts = {artifacts.get_text(run.params["network"]) for run in new.list_runs()}
     assert texts == {"network 0", "network 1", "network 2"}
     assert (tmp_path / "new" / "runs.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+SECRET = b"enable secret of somebody's router"
+
+
+def _give_files(database: Database, audit_id: str) -> None:
+    begin_file_audit(database, audit_id, "ann", datetime.now(UTC))
+    end_file_audit(database, audit_id, files=SECRET * 100)
+
+
+def test_files_that_people_gave_for_a_day_are_in_no_backup(installation: Settings, tmp_path: Path) -> None:
+    database = Database(installation.database_url)
+    for audit_id in ("0" * 32, "1" * 32):
+        _give_files(database, audit_id)
+    drop_file_audit(database, "0" * 32)
+    database.close()
+    backup.create(installation, tmp_path / "b")
+    assert SECRET in (installation.var_dir / "runs.sqlite").read_bytes()
+    assert SECRET not in _members(tmp_path / "b")["runs.sqlite"]
+    assert backup.restore(tmp_path / "b", str(tmp_path / "new")).runs == 3
 
 
 def test_a_damaged_artifact_that_no_row_refers_to_is_reported_and_left_out(
@@ -299,6 +321,7 @@ def test_a_server_is_dumped_and_comes_back(postgres_url: str, empty_postgres_url
     settings = Settings(var_dir=tmp_path / "var", database_url=postgres_url)
     database = Database(postgres_url)
     artifact = DatabaseArtifacts(database).put_text("network")
+    _give_files(database, "0" * 32)
     with database.write() as connection:  # the engine's own tables stand in a schema of their own
         connection.exec_driver_sql("CREATE SCHEMA dbos")
         connection.exec_driver_sql("CREATE TABLE dbos.workflow_status (id text PRIMARY KEY)")
@@ -320,6 +343,7 @@ def test_a_server_is_dumped_and_comes_back(postgres_url: str, empty_postgres_url
     assert DatabaseArtifacts(database).get_text(artifact) == "network"
     with database.read() as connection:
         assert connection.exec_driver_sql("SELECT id FROM dbos.workflow_status").scalar_one() == "w"
+        assert connection.exec_driver_sql("SELECT count(*) FROM file_audits").scalar_one() == 0
     database.close()
     with pytest.raises(InputError, match="not empty"):
         backup.restore(tmp_path / "b", empty_postgres_url)

@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 
 from qosforge.artifacts.store import ArtifactMissing, DatabaseArtifacts, FileArtifacts
 from qosforge.artifacts.tables import ARTIFACTS
+from qosforge.audit.file_audits import begin_file_audit, end_file_audit
+from qosforge.audit.tables import FILE_AUDITS
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.operations.artifact_store import FileArtifactCollection, TableArtifactCollection
@@ -127,6 +129,22 @@ def test_a_lost_artifact_that_no_retention_took_is_an_error(house: House) -> Non
     (house.folder / ids[0][:2] / ids[0][2:]).unlink()
     with pytest.raises(ArtifactMissing):
         run_report(house.store, house.artifacts, run)
+
+
+def test_files_that_people_gave_go_after_a_day(house: House) -> None:
+    old, young = "0" * 32, "1" * 32
+    for audit_id, days in ((young, 0), (old, 2)):
+        begin_file_audit(house.database, audit_id, "ann" + audit_id, NOW - timedelta(days=days))
+        end_file_audit(house.database, audit_id, files=b"enable secret")
+
+    def kept() -> set[str]:
+        with house.database.read() as connection:
+            return set(connection.scalars(sa.select(FILE_AUDITS.c.id)))
+
+    house.retain(dry_run=True)
+    assert kept() == {old, young}
+    house.retain()
+    assert kept() == {young}
 
 
 def test_who_had_the_last_word_on_a_device_stays_whole(house: House) -> None:

@@ -7,17 +7,21 @@ import json
 import re
 import time
 import zipfile
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from httpx2 import Response
 from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.audit import file_audits
+from qosforge.audit.file_audits import begin_file_audit
+from qosforge.audit.tables import FILE_AUDITS
+from qosforge.executor.executor import Executor
 from qosforge.web import uploaded_files
 from qosforge.web.site import create_site
 from tests.audit.test_saved_files import BRANCH, CORE, SWITCH
@@ -172,3 +176,25 @@ def test_every_process_of_the_service_has_the_result_for_a_day(
         monkeypatch.setattr(file_audits, "KEPT", timedelta(0))
         assert second.get(where).status_code == 404
         assert "no longer kept" in second.get(where).text
+
+
+def test_the_newest_of_a_person_are_kept_up_to_so_many_bytes(
+    site: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_audits, "MOST_BYTES_PER_PERSON", 100)
+    first, second = (_send(site, (f"{name}.cfg", BRANCH)).url.path for name in "ab")
+    assert [site.get(str(where)).status_code for where in (first, second)] == [404, 200]
+
+
+def test_a_service_deletes_what_was_given_a_day_ago(backend: Backend) -> None:
+    begin_file_audit(backend.database, "0" * 32, "ann", datetime.now(UTC) - timedelta(days=2))
+    executor = Executor(backend.settings, lambda _stage, _line: None)
+    executor.start()
+    try:
+        rows = 1
+        while rows:
+            time.sleep(0.1)
+            with backend.database.read() as connection:
+                rows = connection.scalar(sa.select(sa.func.count()).select_from(FILE_AUDITS))
+    finally:
+        executor.stop()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +18,10 @@ KEPT = timedelta(days=1)
 """How long an audit is kept after the files were given."""
 MOST_PER_PERSON = 20
 """Audits of a person that are kept, the newest ones."""
+MOST_BYTES_PER_PERSON = 32 << 20
+"""Bytes of a person's stored results and files together; the newest audit is kept, however large."""
+PRUNE_SECONDS = 600.0
+"""How often audits are deleted that are kept no longer."""
 LOST_AFTER = timedelta(minutes=15)
 """An audit without a result for so long has none to come: the process that made it ended."""
 
@@ -39,16 +44,12 @@ def begin_file_audit(database: Database, audit_id: str, person: str, now: dateti
     def begin(connection: sa.Connection) -> bool:
         lost = _OF.result.is_(None) & (_OF.at < now - LOST_AFTER)
         failed = (_OF.id == audit_id) & _OF.result.is_(None) & (_OF.error.is_not(None) | lost)
-        connection.execute(sa.delete(FILE_AUDITS).where((_OF.at < now - KEPT) | failed))
+        drop_old_file_audits(connection, now)
+        connection.execute(sa.delete(FILE_AUDITS).where(failed))
         row = insert_into(connection, FILE_AUDITS).values(id=audit_id, person=person, at=now)
         if not connection.execute(row.on_conflict_do_nothing()).rowcount:
             return False
-        newest = (
-            sa.select(_OF.id).where(_OF.person == person).order_by(_OF.at.desc(), _OF.id).limit(MOST_PER_PERSON)
-        )
-        # Read first: no database would have to delete from a table that it reads in the same statement.
-        ids = list(connection.scalars(newest))
-        connection.execute(sa.delete(FILE_AUDITS).where(_OF.person == person, _OF.id.not_in(ids)))
+        _keep_newest(connection, person)
         return True
 
     return database.transact(begin)
@@ -70,8 +71,51 @@ def end_file_audit(
     """Store what came of an audit: the result, with the files where one has to be looked at again, or an error."""
     told = None if error is None else [one.document() for one in error.problems()]
     values = {"result": result, "files": files, "error": told}
-    row = sa.update(FILE_AUDITS).where(_OF.id == audit_id).values(values)
-    database.transact(lambda connection: connection.execute(row))
+
+    def end(connection: sa.Connection) -> None:
+        connection.execute(sa.update(FILE_AUDITS).where(_OF.id == audit_id).values(values))
+        person = connection.scalar(sa.select(_OF.person).where(_OF.id == audit_id))
+        if person is not None:
+            _keep_newest(connection, person)
+
+    database.transact(end)
+
+
+def drop_old_file_audits(connection: sa.Connection, now: datetime) -> None:
+    """Delete audits that are kept no longer, with what people gave."""
+    connection.execute(sa.delete(FILE_AUDITS).where(_OF.at < now - KEPT))
+
+
+class FileAuditPruning:
+    """Deletes audits that are kept no longer, from time to time, whether or not anybody begins another one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._next = float("-inf")
+
+    def tick(self) -> None:
+        """Delete them, at most once in `PRUNE_SECONDS`.
+
+        Raises:
+            StoreError: the database is away.
+        """
+        if time.monotonic() < self._next:
+            return
+        self._database.transact(lambda connection: drop_old_file_audits(connection, datetime.now(UTC)))
+        self._next = time.monotonic() + PRUNE_SECONDS
+
+
+def _keep_newest(connection: sa.Connection, person: str) -> None:
+    """Delete a person's audits beyond what is kept of one."""
+    size = sa.func.coalesce(sa.func.length(_OF.result), 0) + sa.func.coalesce(sa.func.length(_OF.files), 0)
+    newest = sa.select(_OF.id, size).where(_OF.person == person).order_by(_OF.at.desc(), _OF.id)
+    total, gone = 0, []
+    for number, (audit_id, length) in enumerate(connection.execute(newest)):
+        total += length
+        if number and (number >= MOST_PER_PERSON or total > MOST_BYTES_PER_PERSON):
+            gone.append(audit_id)
+    if gone:
+        connection.execute(sa.delete(FILE_AUDITS).where(_OF.id.in_(gone)))
 
 
 def find_file_audit(database: Database, audit_id: str, person: str, now: datetime) -> FileAudit | None:

@@ -6,6 +6,7 @@ import time
 from functools import partial
 
 from qosforge.artifacts.store import open_artifacts
+from qosforge.audit.file_audits import FileAuditPruning
 from qosforge.batfish.service import BatfishService
 from qosforge.compute import Compute
 from qosforge.compute_process import Limits
@@ -127,9 +128,10 @@ class Executor:
         self.sweeps = SweepWork(sweeps, self.artifacts, self.engine, self.computing)
         self._sender = Sender(self.store.database, settings)
         self._drift = DriftChecks(self.store, self.artifacts, settings, self.computing, self.sessions)
+        pruning = FileAuditPruning(self.store.database)
         self._looks = Poller(
             self.store.database,
-            [self.dispatcher.tick, self.sweeps.tick, self._sender.tick, self._drift.tick],
+            [self.dispatcher.tick, self.sweeps.tick, self._sender.tick, self._drift.tick, pruning.tick],
             news=self._any_due,
             busy=lambda: bool(self.engine.unfinished()),
         )

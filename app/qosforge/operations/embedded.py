@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from qosforge.database.sqlite_file import BUSY_SECONDS
 from qosforge.errors import InputError, Place, StoreError
-from qosforge.operations.archive import ENGINE, STORE
+from qosforge.operations.archive import ENGINE, PASSING, STORE
 
 
 def copy_databases(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
@@ -19,7 +19,7 @@ def copy_databases(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
 
     Nothing is written into the store meanwhile. Whatever a step does it records there before it ends and before
     the next one begins, so the two copies are to each other as a killed process would have left them: the engine
-    repeats at most the step that was in flight.
+    repeats at most the step that was in flight. The rows of `PASSING` are left out.
 
     Raises:
         StoreError: one cannot be read or copied whole.
@@ -27,7 +27,9 @@ def copy_databases(store: Path, engine: Path, into: Path) -> tuple[Path, ...]:
     with _store_errors(store), closing(sqlite3.connect(store, timeout=BUSY_SECONDS, isolation_level=None)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         copies = [_copy(engine, into / ENGINE)] if engine.is_file() else []
-        return (*copies, _copy(store, into / STORE))
+        copies.append(_copy(store, into / STORE))
+    _leave_out(into / STORE)
+    return tuple(copies)
 
 
 @contextmanager
@@ -92,6 +94,15 @@ def _copy(source: Path, target: Path) -> Path:
         copied.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
     check_database(target)
     return target
+
+
+def _leave_out(copy: Path) -> None:
+    """Delete the rows of `PASSING` from a copy, and write it anew: a deleted row stays in a file for a while."""
+    with _store_errors(copy), closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for table in there.intersection(PASSING):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
+        connection.execute("VACUUM")
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from qosforge.access.sessions import drop_old_sessions
+from qosforge.audit.file_audits import drop_old_file_audits
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
 from qosforge.operations.artifact_store import ArtifactCollection
@@ -75,10 +76,10 @@ def retain(
 ) -> RetentionResult:
     """Drop artifacts, events and idempotency keys of runs that ended longer than ``keep`` ago.
 
-    Web sessions of a day ago go, too. Runs, stages, journal, approvals and the audit log stay. The run that had the
-    last word on a device stays whole: its drift is told by it, and it can be rolled back. So does whatever an
-    unfinished run, or a device between two states, may need: no artifact goes that was stored after the oldest of
-    these began. What a device said when it was last read stays, too.
+    Web sessions and audits of files of a day ago go, too. Runs, stages, journal, approvals and the audit log stay.
+    The run that had the last word on a device stays whole: its drift is told by it, and it can be rolled back. So
+    does whatever an unfinished run, or a device between two states, may need: no artifact goes that was stored
+    after the oldest of these began. What a device said when it was last read stays, too.
 
     Raises:
         InputError: ``keep`` reaches back further than time.
@@ -97,6 +98,7 @@ def retain(
         fresh = [run for run in over if run not in marked]
         if not dry_run:
             drop_old_sessions(connection, now)
+            drop_old_file_audits(connection, now)
         events = _of(connection, EVENTS, over, drop=not dry_run)
         keys = _of(connection, IDEMPOTENCY_KEYS, over, drop=not dry_run)
         if fresh and not dry_run:

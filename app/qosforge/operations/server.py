@@ -12,6 +12,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from qosforge.errors import InputError, Place, ServiceError, StoreError
+from qosforge.operations.archive import PASSING
 
 _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 _SECONDS = 3600
@@ -47,6 +48,7 @@ def dump(url: sa.URL, server: int, into: Path, snapshot: str) -> None:
     _run(
         [
             *(tool, "--format=custom", "--no-owner", "--no-privileges"),
+            *(f"--exclude-table-data=*.{table}" for table in PASSING),
             *(f"--snapshot={snapshot}", f"--file={into}", _address(url)),
         ],
         url,
