@@ -69,6 +69,7 @@ class Router:
     drops: int = 7
     cpu: float | None = 20.0
     silent: bool = False
+    unclear: bool = False
     asked: int = 0
 
     def cli(self, commands: list[str]) -> dict[str, str]:
@@ -78,6 +79,8 @@ class Router:
         return dict.fromkeys(commands, SHOWN.format(packets=500, drops=self.drops))
 
     def get_environment(self) -> dict[str, Any]:
+        if self.unclear:  # as NAPALM's driver for IOS where an image words its memory otherwise
+            raise UnboundLocalError("cannot access local variable 'proc_total_mem'")
         if self.cpu is None:
             raise NotImplementedError
         return {"cpu": {0: {"%usage": 3.0}, 1: {"%usage": self.cpu}}}
@@ -129,7 +132,7 @@ def test_what_is_watched_is_told_before_by_its_bounds(plan: MeasurementPlan) -> 
     without = Bench(Router(cpu=None), plan, "interface FastEthernet0/1\n service-policy output out\n")
     assert without.watch.begin(["r"]) == (
         "not watched for network control, of which no class is counted: r",
-        "not watched for the processor, of which the driver tells nothing: r",
+        "not watched for the processor, of which the driver tells nothing, or nothing that is understood: r",
     )
 
 
@@ -154,6 +157,30 @@ def test_a_busy_processor_stops_it_also_before_it_begins(plan: MeasurementPlan) 
         bench.later(5)
     with pytest.raises(errors.TesterError, match=r"the processor of r"):
         Bench(Router(cpu=99), plan).watch.begin(["r"])
+
+
+def test_a_processor_that_the_driver_cannot_read_is_not_watched_and_forbids_nothing(plan: MeasurementPlan) -> None:
+    bench = Bench(Router(unclear=True), plan)
+    told = bench.watch.begin(["r"])
+    assert told[-1] == (
+        "not watched for the processor, of which the driver tells nothing, or nothing that is understood: r"
+    )
+    bench.later(5)
+    bench.router.unclear = False
+    bench.later(5)
+    watched = Bench(Router(), plan)
+    watched.watch.begin(["r"])
+    watched.router.unclear = True
+    with pytest.raises(errors.TesterError, match="how busy the processor of r is cannot be understood any more"):
+        watched.later(5)
+
+
+def test_processors_are_left_alone_where_nobody_wants_them_watched(tmp_path: Path) -> None:
+    permission = {"allowed": True, "abort": {"cpu_percent": None}}
+    alone = MeasurementPlan.of(intent(tmp_path).intent, network(tmp_path, [VOICE], {"permission": permission}))
+    bench = Bench(Router(cpu=100), alone)
+    assert bench.watch.begin(["r"])[-1] == "not watched for the processor, which permission.abort leaves alone: r"
+    bench.later(5)
 
 
 def test_a_device_that_answers_no_more_stops_it(plan: MeasurementPlan) -> None:

@@ -8,11 +8,20 @@ from typing import Literal
 
 from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
+from napalm.base.exceptions import CommandErrorException
 
 from qosforge.deploy.failures import problem_of
 from qosforge.errors import QosforgeError
 from qosforge.platforms.device_text import DeviceText, DeviceWords
 from qosforge.telemetry.traces import span
+
+_NOT_UNDERSTOOD = (
+    *(NotImplementedError, CommandErrorException),
+    *(ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError),
+)
+"""What drivers end with, on a session that is well, where they have no answer or cannot read it: NAPALM's read
+memory and temperature, too, and raise UnboundLocalError and the like where an image words these otherwise.
+"""
 
 
 class DeviceDriver:
@@ -54,17 +63,20 @@ class DeviceDriver:
             return {command: self._words.text(answer) for command, answer in answers.items()}
 
     def cpu_percent(self) -> float | None:
-        """How busy its busiest processor is, in per cent; ``None`` where its driver does not tell.
+        """How busy its busiest processor is, in per cent; ``None`` where its driver does not tell, or where the
+        device refuses or words the answer so that the driver fails on it.
 
         Raises:
-            DeviceError: the session failed, or the device's answer cannot be understood.
+            DeviceError: the session failed.
         """
         with self._call("read environment"):
             try:
                 processors = self._driver.get_environment().get("cpu", {})
-            except NotImplementedError:
+                busy = [float(each["%usage"]) for each in processors.values()]
+            except _NOT_UNDERSTOOD:
                 return None
-            return max((float(each["%usage"]) for each in processors.values()), default=None)
+            # A driver that finds no figure says -1.
+            return max((percent for percent in busy if percent >= 0), default=None)
 
     def pending_commit(self) -> PendingCommit | None:
         """The commit that waits to be confirmed, whoever entered it; ``None`` where there is none.

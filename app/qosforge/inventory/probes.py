@@ -80,11 +80,11 @@ class LabHost(_Model):
 class AbortBounds(_Model):
     """What stops packets that are sent through a network, looked at each ``look_seconds``: more than
     ``control_packets`` of its classes of network control lost on a device, or a processor busier than
-    ``cpu_percent``.
+    ``cpu_percent``; ``None`` where nobody looks at processors.
     """
 
     control_packets: Annotated[int, Field(ge=0, strict=True)] = 0
-    cpu_percent: Annotated[float, Field(gt=0, le=100)] = 80.0
+    cpu_percent: Annotated[float, Field(gt=0, le=100)] | None = 80.0
     look_seconds: Annotated[float, Field(ge=1, le=60)] = 5.0
 
 

@@ -58,9 +58,9 @@ class Watch:
         """A watch of the devices on the ways of a plan's flows, by the permission of its network; ``held`` is what
         these hold.
         """
-        control = control_counters(plan, held)
-        task = partial(_state, held, control)
-        return cls(plan.network.probes.permission.abort, control, lambda names: on_devices(names, task))
+        control, bounds = control_counters(plan, held), plan.network.probes.permission.abort
+        task = partial(_state, held, control, bounds.cpu_percent is not None)
+        return cls(bounds, control, lambda names: on_devices(names, task))
 
     def begin(self, devices: Collection[str]) -> tuple[str, ...]:
         """Look at these devices for the first time; what is watched of them from now on, and what is not, in words.
@@ -83,7 +83,9 @@ class Watch:
         if blind := [name for name in devices if name not in counted]:
             told.append(f"not watched for network control, of which no class is counted: {', '.join(blind)}")
         if blind := [name for name in devices if name not in busy]:
-            told.append(f"not watched for the processor, of which the driver tells nothing: {', '.join(blind)}")
+            unread = "of which the driver tells nothing, or nothing that is understood"
+            why = unread if self.bounds.cpu_percent is not None else "which permission.abort leaves alone"
+            told.append(f"not watched for the processor, {why}: {', '.join(blind)}")
         self._judge(self._begun)
         self._looked = self.clock()
         return tuple(told)
@@ -119,20 +121,31 @@ class Watch:
                         Place(device=name),
                         _HINT,
                     )
-            if state.cpu_percent is not None and state.cpu_percent > self.bounds.cpu_percent:
+            if state.cpu_percent is None and self._begun[name].cpu_percent is not None:
+                raise TesterError(
+                    f"the test was stopped: how busy the processor of {name} is cannot be understood any more",
+                    Place(device=name),
+                    _HINT,
+                )
+            most = self.bounds.cpu_percent
+            if most is not None and state.cpu_percent is not None and state.cpu_percent > most:
                 raise TesterError(
                     f"the test was stopped: the processor of {name} is busy for {state.cpu_percent:g} %, above "
-                    f"{self.bounds.cpu_percent:g} %",
+                    f"{most:g} %",
                     Place(device=name),
                     _HINT,
                 )
 
 
 def _state(
-    held: Mapping[str, Plan], control: Mapping[str, frozenset[CounterKey]], name: str, driver: DeviceDriver
+    held: Mapping[str, Plan],
+    control: Mapping[str, frozenset[CounterKey]],
+    asks_processor: bool,
+    name: str,
+    driver: DeviceDriver,
 ) -> DeviceState:
     wanted = control.get(name, frozenset())
     counts = read_counters(driver, held[name]) if wanted else ()
     keyed = {CounterKey(count.interface, count.direction, count.queue): count.drops for count in counts}
     drops = {key: drops for key, drops in keyed.items() if key in wanted and drops is not None}
-    return DeviceState(drops, driver.cpu_percent())
+    return DeviceState(drops, driver.cpu_percent() if asks_processor else None)
