@@ -17,8 +17,9 @@ from qosforge.tester.probes import iperf3, irtt
 from qosforge.tester.probes.clocks import ClockDifference, read_chrony, read_ntp, read_ptp
 from qosforge.tester.probes.mgen import ReceivedLog, SentLog, read_received, read_sent, receive_words, send_words
 from qosforge.tester.probes.results import join_starts, udp_result
+from qosforge.tester.probes.tester import seconds_taken
 
-from .two_sites import FLOOD, VOICE, intent, network
+from .two_sites import FILES, FLOOD, VOICE, intent, network
 
 
 def planned(folder: Path, *flows: dict[str, Any], seconds: int = 2, **more: Any) -> MeasurementPlan:
@@ -153,6 +154,21 @@ def test_a_flow_that_starts_when_each_start_is_over_is_refused_before(tmp_path: 
         planned(tmp_path, late, seconds=16)
     assert "replications: 1" in refused.value.hint
     assert planned(tmp_path, late, seconds=16, probes={"replications": 1}).replications == 1
+
+
+def test_what_probes_take_has_the_comparisons_of_clocks_between_hosts(tmp_path: Path) -> None:
+    """The timer of devices that hold a push lasts as long: it is to outlast two logins, twice a start and pair."""
+    back = VOICE | {"name": "back", "from": "h2", "to": "h1"}
+
+    def taken(flows: list[dict[str, Any]], **host: str) -> float:
+        hosts = [{"station": name, **host} for name in ("h1", "h2")]
+        return seconds_taken(planned(tmp_path, *flows, seconds=16, probes={"hosts": hosts}))
+
+    apart, together = taken([VOICE], ssh="probe@192.0.2.1"), taken([VOICE], namespace="probe")
+    assert together == 8 * (2 + 4.5)
+    assert apart - together == 8 * 2 * (2 * 1 + 0.5)
+    assert taken([VOICE, back, FILES], ssh="probe@192.0.2.1") - together == 2 * (apart - together)
+    assert apart - taken([VOICE], ssh="probe@192.0.2.1", clock="chrony") == 8 * 2 * 0.5
 
 
 def test_the_clocks_difference_is_taken_off_and_its_error_forgiven(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ _NS_PS = 1_000
 _EXCHANGES_SECONDS = 0.5
 _EXCHANGE_MS = 10.0
 _SERVER_SECONDS = 10.0
+_LOGIN_SECONDS = 1.0
+"""What OpenSSH takes at most to log in to a host that answers at once; slow machines make keys, too."""
 TOOLS: dict[Clock, str] = {"chrony": "chronyc", "ntp": "ntpq", "ptp": "pmc", "exchange": "irtt"}
 """The tool that each way takes on a host."""
 
@@ -48,6 +50,15 @@ def clock_difference(sender: Host, receiver: Host, address: str) -> ClockDiffere
     finally:
         server.end()
     return ClockDifference(ahead * _NS_PS, error * _NS_PS)
+
+
+def comparing_seconds(sender: Host, receiver: Host) -> float:
+    """About how long it takes to find the difference of two hosts' clocks once."""
+    if sender.is_local and receiver.is_local:
+        return 0.0
+    logins = _LOGIN_SECONDS * sum(not host.is_local for host in (sender, receiver))
+    exchanging = "exchange" in (sender.described.clock, receiver.described.clock)
+    return logins + (_EXCHANGES_SECONDS if exchanging else 0.0)
 
 
 def largest_error(host: Host) -> float:

@@ -13,10 +13,10 @@ from qosforge.errors import InputError, Place, TesterError
 from qosforge.inventory.probes import Probes
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, Side
 from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
-from qosforge.tester.measurement_plan import WARM_UP_SECONDS, MeasurementPlan, PlannedFlow, PlannedScenario
+from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow, PlannedScenario
 from qosforge.tester.permission import require_permission
 from qosforge.tester.probes import iperf3, mgen
-from qosforge.tester.probes.clocks import TOOLS, ClockDifference, clock_difference
+from qosforge.tester.probes.clocks import TOOLS, ClockDifference, clock_difference, comparing_seconds
 from qosforge.tester.probes.hosts import Host, HostProcess
 from qosforge.tester.probes.mgen import RESOLUTION_PS, ReceivedLog, SentLog
 from qosforge.tester.probes.results import join_starts, tcp_result, udp_result
@@ -28,6 +28,8 @@ _SIDES: tuple[Side, ...] = ("before", "after")
 _SPARE_SECONDS = 30.0
 _STARTING_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
+_COMPARISONS = 2
+"""Of the clocks of two hosts in each start: before and after."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,15 @@ class ProbeTester:
 
 def seconds_taken(plan: MeasurementPlan) -> float:
     """About how long the probes of a plan take, with what goes before and after each start."""
-    beside = WARM_UP_SECONDS + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
-    return sum(plan.replications * (plan.seconds_of_each(each) + beside) for each in plan.scenarios)
+    hosts = {host.station: Host(host.station, host) for host in plan.network.probes.hosts}
+    seconds = 0.0
+    for scenario in plan.scenarios:
+        pairs = {(flow.source.name, flow.target.name) for flow in scenario.flows if not _is_tcp(flow)}
+        known = [(hosts[source], hosts[target]) for source, target in pairs if {source, target} <= hosts.keys()]
+        beside = scenario.warm_up_seconds + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
+        comparing = _COMPARISONS * sum(comparing_seconds(*pair) for pair in known)
+        seconds += plan.replications * (plan.seconds_of_each(scenario) + beside + comparing)
+    return seconds
 
 
 def _is_tcp(flow: PlannedFlow) -> bool:
