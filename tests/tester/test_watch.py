@@ -136,6 +136,13 @@ def test_what_is_watched_is_told_before_by_its_bounds(plan: MeasurementPlan) -> 
     )
 
 
+def test_devices_that_were_not_read_are_told_and_not_asked(plan: MeasurementPlan) -> None:
+    bench = Bench(Router(), plan)
+    assert bench.watch.begin([], ["r2", "r"]) == ("not watched, as it was not read: r, r2",)
+    bench.later(50)
+    assert bench.router.asked == 0
+
+
 def test_packets_of_network_control_that_are_lost_meanwhile_stop_it(plan: MeasurementPlan) -> None:
     bench = Bench(Router(), plan)
     bench.watch.begin(["r"])

@@ -150,10 +150,8 @@ def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
     settings = load_settings()
     with Fleet(part.network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         texts, errors = live.read_each(fleet, devices_under_test(part.intent, part.network))
-        for name in errors:
-            progress("watch", f"not watched, as it cannot be read: {name}")
         watch = Watch.of(plan, live.running_plans(part.network, texts), fleet.run)
-        for told in watch.begin(sorted(texts)):
+        for told in watch.begin(sorted(texts), errors):
             progress("watch", told)
         measured = measure_packets(
             tester, replace(plan, meanwhile=watch.look), "before", ssh_options=route.ssh_options

@@ -62,8 +62,9 @@ class Watch:
         task = partial(_state, held, control, bounds.cpu_percent is not None)
         return cls(bounds, control, lambda names: on_devices(names, task))
 
-    def begin(self, devices: Collection[str]) -> tuple[str, ...]:
+    def begin(self, devices: Collection[str], unread: Collection[str] = ()) -> tuple[str, ...]:
         """Look at these devices for the first time; what is watched of them from now on, and what is not, in words.
+        Of those on the ways that are ``unread`` nobody knows what they hold.
 
         Raises:
             TesterError: a device does not answer, or is as busy as it may be.
@@ -86,6 +87,8 @@ class Watch:
             unread = "of which the driver tells nothing, or nothing that is understood"
             why = unread if self.bounds.cpu_percent is not None else "which permission.abort leaves alone"
             told.append(f"not watched for the processor, {why}: {', '.join(blind)}")
+        if unread:
+            told.append(f"not watched, as it was not read: {', '.join(sorted(unread))}")
         self._judge(self._begun)
         self._looked = self.clock()
         return tuple(told)

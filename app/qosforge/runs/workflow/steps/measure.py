@@ -93,11 +93,12 @@ def _send(
     starts = f" in {plan.replications} starts" * (plan.replications > 1)
     taken = f"which takes about {seconds_taken(plan):.0f} s"
     context.observe(stage, f"packets between the hosts of stations, for {seconds} s{starts}, {taken}")
-    passed = devices_under_test(part.intent, part.network) & running.keys()
+    on_ways = devices_under_test(part.intent, part.network)
+    passed = on_ways & running.keys()
     texts = load_texts(context, {name: running[name] for name in sorted(passed)})
     held = context.compute_to_end(live.running_plans, context.network.part(passed), texts)
     watch = Watch.of(plan, held, partial(context.on_devices, stoppable=False))
-    for told in (*map(str, most_loaded(plan)), *watch.begin(sorted(passed))):
+    for told in (*map(str, most_loaded(plan)), *watch.begin(sorted(passed), on_ways - passed)):
         context.observe(stage, told)
     watched = replace(plan, meanwhile=watch.look)
     measured = measure_packets(PROBES, watched, when, ssh_options=context.route(context.lab).ssh_options)
