@@ -84,8 +84,8 @@ class Watch:
         if blind := [name for name in devices if name not in counted]:
             told.append(f"not watched for network control, of which no class is counted: {', '.join(blind)}")
         if blind := [name for name in devices if name not in busy]:
-            unread = "of which the driver tells nothing, or nothing that is understood"
-            why = unread if self.bounds.cpu_percent is not None else "which permission.abort leaves alone"
+            silent = "of which the driver tells nothing, or nothing that is understood"
+            why = silent if self.bounds.cpu_percent is not None else "which permission.abort leaves alone"
             told.append(f"not watched for the processor, {why}: {', '.join(blind)}")
         if unread:
             told.append(f"not watched, as it was not read: {', '.join(sorted(unread))}")
