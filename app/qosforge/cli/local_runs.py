@@ -142,9 +142,12 @@ def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
     """What packets show of a part; what they will load is told before."""
     plan = MeasurementPlan.of(part.intent, part.network, seed)
     for scenario in plan.scenarios:
-        progress("measure", f"{scenario.name}: {len(scenario.flows)} flows for {scenario.seconds} s, by {tester}")
+        # Only probes begin anew: others measure in one go.
+        lasting = plan.told_seconds(scenario) if tester == PROBES else f"{scenario.seconds} s"
+        flows = counted(len(scenario.flows), "flow")
+        progress("measure", f"{scenario.name}: {flows} for {lasting}, by {tester}")
     if tester == PROBES:
-        progress("measure", f"{plan.replications} starts of each, which take about {seconds_taken(plan):.0f} s")
+        progress("measure", f"takes about {seconds_taken(plan):.0f} s in all")
     for load_of_link in most_loaded(plan):
         progress("load", str(load_of_link))
     settings = load_settings()

@@ -79,6 +79,12 @@ class MeasurementPlan:
         """How long each start of a scenario is measured."""
         return _divided(scenario.seconds, self.replications)
 
+    def told_seconds(self, scenario: PlannedScenario) -> str:
+        """How long a scenario is measured in all its starts, in words."""
+        each = self.seconds_of_each(scenario)
+        starts = f" in {self.replications} starts of {each} s" if self.replications > 1 else ""
+        return f"{self.replications * each} s{starts}"
+
     @classmethod
     def of(cls, intent: Intent, network: Network, seed: int = 1) -> Self:
         """The plan of what an intent verifies.

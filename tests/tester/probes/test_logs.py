@@ -156,6 +156,17 @@ def test_a_flow_that_starts_when_each_start_is_over_is_refused_before(tmp_path: 
     assert planned(tmp_path, late, seconds=16, probes={"replications": 1}).replications == 1
 
 
+@pytest.mark.parametrize(
+    ("seconds", "replications", "told"),
+    [(4, 1, "4 s"), (4, 8, "16 s in 8 starts of 2 s"), (30, 8, "32 s in 8 starts of 4 s")],
+)
+def test_the_seconds_that_are_told_are_those_that_are_sent(
+    tmp_path: Path, seconds: int, replications: int, told: str
+) -> None:
+    plan = planned(tmp_path, VOICE, seconds=seconds, probes={"replications": replications})
+    assert plan.told_seconds(plan.scenarios[0]) == told
+
+
 def test_what_probes_take_has_the_comparisons_of_clocks_between_hosts(tmp_path: Path) -> None:
     """The timer of devices that hold a push lasts as long: it is to outlast two logins, twice a start and pair."""
     back = VOICE | {"name": "back", "from": "h2", "to": "h1"}

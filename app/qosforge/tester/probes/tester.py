@@ -149,7 +149,7 @@ class _ScenarioRun:
                 name: mgen.read_received(process.printed(), self._numbers_to(name))
                 for name, process in receivers.items()
             }
-        self._clocks = self._joined(before, self._differences())
+        self._clocks = self._in_the_middle(before, self._differences())
         self.clock_error_ps = max((each.error_ps for each in self._clocks.values()), default=0)
         return self._put_together(sent, received, reports)
 
@@ -161,7 +161,7 @@ class _ScenarioRun:
         }
 
     @staticmethod
-    def _joined(
+    def _in_the_middle(
         before: Mapping[tuple[str, str], ClockDifference], after: Mapping[tuple[str, str], ClockDifference]
     ) -> dict[tuple[str, str], ClockDifference]:
         """The difference in the middle of the scenario; how far it moved until then, or since, is of its error."""

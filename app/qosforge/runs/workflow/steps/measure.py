@@ -64,8 +64,8 @@ def measure_with_probes(
         told, more = [], False
         measured = before.part("measured") if before else None
         if before is None and parts.real is not None:
-            measured, seconds = _send(context, parts.real, running, when, name)
-            told.append(f"real packets for {seconds} s")
+            measured, times = _send(context, parts.real, running, when, name)
+            told.append(f"real packets: {times}")
         judged = None
         if parts.emulated is not None:
             simulated = before.part("emulated") if before else None
@@ -83,16 +83,15 @@ def measure_with_probes(
 
 def _send(
     context: Context, part: Part, running: Mapping[str, str], when: Side, stage: str
-) -> tuple[Measurement, int]:
-    """What packets showed of a part, and for how many seconds they were measured.
+) -> tuple[Measurement, str]:
+    """What packets showed of a part, and for how long they were sent, in words.
 
     What they load, and what stops them, is told before. Devices on their ways are looked at meanwhile.
     """
     plan = MeasurementPlan.of(part.intent, part.network, context.resolved.seed)
-    seconds = sum(scenario.seconds for scenario in plan.scenarios)
-    starts = f" in {plan.replications} starts" * (plan.replications > 1)
+    times = ", ".join(f"{scenario.name} for {plan.told_seconds(scenario)}" for scenario in plan.scenarios)
     taken = f"which takes about {seconds_taken(plan):.0f} s"
-    context.observe(stage, f"packets between the hosts of stations, for {seconds} s{starts}, {taken}")
+    context.observe(stage, f"packets between the hosts of stations: {times}, {taken}")
     on_ways = devices_under_test(part.intent, part.network)
     passed = on_ways & running.keys()
     texts = load_texts(context, {name: running[name] for name in sorted(passed)})
@@ -103,7 +102,7 @@ def _send(
     watched = replace(plan, meanwhile=watch.look)
     measured = measure_packets(PROBES, watched, when, ssh_options=context.route(context.lab).ssh_options)
     watch.look(at_once=True)
-    return measured, seconds
+    return measured, times
 
 
 def _simulate(
