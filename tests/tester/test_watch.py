@@ -126,7 +126,7 @@ def plan(tmp_path: Path) -> MeasurementPlan:
 
 def test_what_is_watched_is_told_before_by_its_bounds(plan: MeasurementPlan) -> None:
     assert Bench(Router(), plan).watch.begin(["r"]) == (
-        "stops where r lose more than 2 packets of network control",
+        "stops where r loses more than 2 packets of network control",
         "stops where the processor of r is busy for more than 70 %",
     )
     without = Bench(Router(cpu=None), plan, "interface FastEthernet0/1\n service-policy output out\n")
@@ -160,9 +160,9 @@ def test_a_busy_processor_stops_it_also_before_it_begins(plan: MeasurementPlan) 
     bench = Bench(Router(), plan)
     bench.watch.begin(["r"])
     bench.router.cpu = 71.5
-    with pytest.raises(errors.TesterError, match=r"the processor of r is busy for 71.5 %, above 70 %"):
+    with pytest.raises(errors.TesterError, match=r"stopped: the processor of r is busy for 71.5 %, above 70 %"):
         bench.later(5)
-    with pytest.raises(errors.TesterError, match=r"the processor of r"):
+    with pytest.raises(errors.TesterError, match=r"the test does not begin: the processor of r"):
         Bench(Router(cpu=99), plan).watch.begin(["r"])
 
 

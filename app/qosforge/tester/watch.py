@@ -74,13 +74,12 @@ class Watch:
         counted = [name for name, state in self._begun.items() if state.drops]
         told = []
         if counted:
-            told.append(
-                f"stops where {', '.join(counted)} lose more than {self.bounds.control_packets} packets of network "
-                f"control"
-            )
+            lose = "loses" if len(counted) == 1 else "lose"
+            most = self.bounds.control_packets
+            told.append(f"stops where {', '.join(counted)} {lose} more than {most} packets of network control")
         if busy:
-            most = f"{self.bounds.cpu_percent:g} %"
-            told.append(f"stops where the processor of {', '.join(busy)} is busy for more than {most}")
+            share = f"{self.bounds.cpu_percent:g} %"
+            told.append(f"stops where the processor of {', '.join(busy)} is busy for more than {share}")
         if blind := [name for name in devices if name not in counted]:
             told.append(f"not watched for network control, of which no class is counted: {', '.join(blind)}")
         if blind := [name for name in devices if name not in busy]:
@@ -89,7 +88,7 @@ class Watch:
             told.append(f"not watched for the processor, {why}: {', '.join(blind)}")
         if unread:
             told.append(f"not watched, as it was not read: {', '.join(sorted(unread))}")
-        self._judge(self._begun)
+        self._judge(self._begun, "the test does not begin")
         self._looked = self.clock()
         return tuple(told)
 
@@ -101,7 +100,7 @@ class Watch:
         """
         watched = [name for name, state in self._begun.items() if state.drops or state.cpu_percent is not None]
         if watched and (at_once or self.clock() - self._looked >= self.bounds.look_seconds):
-            self._judge(self._states(watched))
+            self._judge(self._states(watched), "the test was stopped")
             self._looked = self.clock()
 
     def _states(self, devices: Collection[str]) -> Mapping[str, DeviceState]:
@@ -114,27 +113,26 @@ class Watch:
             found[name] = outcome.value
         return found
 
-    def _judge(self, states: Mapping[str, DeviceState]) -> None:
+    def _judge(self, states: Mapping[str, DeviceState], then: str) -> None:
         for name, state in states.items():
             for key, drops in state.drops.items():
                 lost = drops - self._begun[name].drops.get(key, 0)
                 if lost > self.bounds.control_packets:
                     raise TesterError(
-                        f"the test was stopped: {name} lost {lost:,} packets of network control ({key})",
+                        f"{then}: {name} lost {lost:,} packets of network control ({key})",
                         Place(device=name),
                         _HINT,
                     )
             if state.cpu_percent is None and self._begun[name].cpu_percent is not None:
                 raise TesterError(
-                    f"the test was stopped: how busy the processor of {name} is cannot be understood any more",
+                    f"{then}: how busy the processor of {name} is cannot be understood any more",
                     Place(device=name),
                     _HINT,
                 )
             most = self.bounds.cpu_percent
             if most is not None and state.cpu_percent is not None and state.cpu_percent > most:
                 raise TesterError(
-                    f"the test was stopped: the processor of {name} is busy for {state.cpu_percent:g} %, above "
-                    f"{most:g} %",
+                    f"{then}: the processor of {name} is busy for {state.cpu_percent:g} %, above {most:g} %",
                     Place(device=name),
                     _HINT,
                 )
