@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from qosforge.dscp import CONTROL_DSCP
 from qosforge.errors import TesterError
 from qosforge.plan.model import Plan
 from qosforge.tester.counters.offered_load import CounterKey, OfferedPackets, expected_counts
 from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow
 
-CONTROL_DSCPS = (48, 56)
-"""CS6 and CS7: routing protocols, and what else keeps a network together (RFC 4594, section 3.1)."""
-
+_SELECTORS = CONTROL_DSCP[::8]
+"""The class selectors among them, CS6 and CS7, with which routing protocols send."""
 _UDP, _BYTES, _PORT = 17, 100, 4096
 
 
@@ -30,10 +30,12 @@ def control_counters(plan: MeasurementPlan, held: Mapping[str, Plan]) -> dict[st
 
     found: dict[str, set[CounterKey]] = defaultdict(set)
     ways = {(flow.source.name, flow.target.name): flow for scenario in plan.scenarios for flow in scenario.flows}
-    for offer in (offer for flow in ways.values() for offer in _unmarked(plan, flow) if offer.device in held):
+    offers = {offer for flow in ways.values() for offer in _unmarked(plan, flow) if offer.device in held}
+    for offer in offers:
         with suppress(TesterError):
-            for dscp in CONTROL_DSCPS:
-                found[offer.device] |= moved(replace(offer, dscp=dscp)) - moved(offer)
+            unmarked = moved(offer)
+            for dscp in _SELECTORS:
+                found[offer.device] |= moved(replace(offer, dscp=dscp)) - unmarked
     return {device: frozenset(keys) for device, keys in found.items() if keys}
 
 
