@@ -21,9 +21,11 @@ from qosforge.api.backend import Backend, open_backend
 from qosforge.audit import file_audits
 from qosforge.audit.file_audits import begin_file_audit
 from qosforge.audit.tables import FILE_AUDITS
+from qosforge.errors import StoreError
 from qosforge.executor.executor import Executor
 from qosforge.web import uploaded_files
 from qosforge.web.site import create_site
+from qosforge.web.views import saved_audit
 from tests.audit.test_saved_files import BRANCH, CORE, SWITCH
 from tests.cli.conftest import Command, qosforge
 from tests.web.people import Persons
@@ -176,6 +178,36 @@ def test_every_process_of_the_service_has_the_result_for_a_day(
         monkeypatch.setattr(file_audits, "KEPT", timedelta(0))
         assert second.get(where).status_code == 404
         assert "no longer kept" in second.get(where).text
+
+
+def _never(*_: object, **__: object) -> None:
+    """In place of what a process does not come to that is killed."""
+
+
+def test_an_audit_whose_process_was_killed_is_made_when_the_files_come_again(
+    site: TestClient, backend: Backend, persons: Persons, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = persons.find("ann").log_in(site)
+    with monkeypatch.context() as killed:
+        killed.setattr(backend.jobs, "submit", _never)
+        sent = site.post("/audit", files=[("files", ("a.cfg", BRANCH))], headers=headers, follow_redirects=False)
+    where = sent.headers["location"]
+    assert ("no longer kept" in site.get(where).text) is backend.database.is_embedded
+    poll = site.get(where, headers={"HX-Request": "true"})
+    assert ("HX-Refresh" in poll.headers) is backend.database.is_embedded, "the form replaces the page"
+    again = _send(site, ("a.cfg", BRANCH))
+    assert again.url.path == where
+    assert "1 device, 0 links," in _text(again)
+
+
+def test_a_result_that_could_not_be_stored_is_told(site: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(saved_audit, "end_file_audit", full)
+        assert "the result could not be stored" in _give(site, ("a.cfg", BRANCH))
+    assert "1 device, 0 links," in _give(site, ("a.cfg", BRANCH))
 
 
 def test_the_newest_of_a_person_are_kept_up_to_so_many_bytes(

@@ -38,19 +38,25 @@ class FileAudit:
     problems: tuple[QosforgeError, ...]
 
 
-def begin_file_audit(database: Database, audit_id: str, person: str, now: datetime) -> bool:
-    """Store that an audit begins; false where it is stored already. Old ones, and a failed one of this id, go."""
+def begin_file_audit(database: Database, audit_id: str, person: str, now: datetime) -> datetime | None:
+    """Store that an audit begins; old ones, and a failed one of this id, go.
 
-    def begin(connection: sa.Connection) -> bool:
+    Returns when it began: ``now``, or earlier where it is under way; ``None`` where its result is stored.
+    """
+
+    def begin(connection: sa.Connection) -> datetime | None:
         lost = _OF.result.is_(None) & (_OF.at < now - LOST_AFTER)
         failed = (_OF.id == audit_id) & _OF.result.is_(None) & (_OF.error.is_not(None) | lost)
         drop_old_file_audits(connection, now)
         connection.execute(sa.delete(FILE_AUDITS).where(failed))
         row = insert_into(connection, FILE_AUDITS).values(id=audit_id, person=person, at=now)
         if not connection.execute(row.on_conflict_do_nothing()).rowcount:
-            return False
+            began: datetime | None = connection.scalar(
+                sa.select(_OF.at).where(_OF.id == audit_id, _OF.result.is_(None))
+            )
+            return began
         _keep_newest(connection, person)
-        return True
+        return now
 
     return database.transact(begin)
 

@@ -124,7 +124,7 @@ class JobQueues:
         A failed job is submitted again. Of a person's ``topic`` (an editor's page, say) only the newest job waits:
         a waiting one with another key is dropped. The function is one at module level; arguments and result can be
         pickled. ``at_end`` is called in the queue's thread once the job is done or has failed, not
-        where it is dropped; what it raises is logged.
+        where it is dropped; what it raises is logged, and the job has failed then.
 
         Raises:
             TooBusy: too many jobs of this person wait already.
@@ -173,7 +173,7 @@ class JobQueues:
         while (job := self._next(queue)) is not None:
             progress = _execute(job, queue)
             if job.at_end is not None:
-                _tell(job, job.at_end, progress)
+                progress = _told(job, job.at_end, progress)
             size = len(pickle.dumps(progress.result))
             with self._changed:
                 self._progress[job.key] = progress
@@ -206,8 +206,12 @@ def _execute(job: _QueuedJob, queue: _Queue) -> JobProgress:
         return JobProgress("failed", error=ServiceError("the computation failed; the service's log says why"))
 
 
-def _tell(job: _QueuedJob, at_end: Callable[[JobProgress], None], progress: JobProgress) -> None:
+def _told(job: _QueuedJob, at_end: Callable[[JobProgress], None], progress: JobProgress) -> JobProgress:
+    """Tell the end of a job; its progress, which has failed where nobody could be told."""
     try:
         at_end(progress)
     except Exception as error:  # noqa: BLE001  the queue must go on
         _LOG.error("the end of a background job could not be told", key=job.key, error=str(error))
+        hint = "try again; the service's log says why"
+        return JobProgress("failed", error=ServiceError("the result could not be stored", hint=hint))
+    return progress

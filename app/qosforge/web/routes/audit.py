@@ -45,6 +45,8 @@ def audit_files(
 def show_file_audit(page: ThePage, caller: Caller, backend: TheBackend, audit_id: AuditId) -> Response:
     """The audit of files that the caller gave, or how far it is."""
     progress = saved_audit(backend, audit_id, person=caller.name)
+    if page.is_fragment and (progress is None or progress.problems):
+        return Response(status_code=204, headers={"HX-Refresh": "true"})  # the form is a page of its own
     if progress is None:
         return _not_kept(page)
     if progress.problems:

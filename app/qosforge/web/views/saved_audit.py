@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.queue import JobProgress
-from qosforge.audit.file_audits import begin_file_audit, drop_file_audit, end_file_audit, find_file_audit
+from qosforge.audit.file_audits import FileAudit, begin_file_audit, drop_file_audit, end_file_audit, find_file_audit
 from qosforge.audit.saved import audit_saved
 from qosforge.audit.table import joined_rows
 from qosforge.discovery.facts import Note, Topic
@@ -101,15 +101,23 @@ def submit_saved_audit(
     for name, data in files:
         digest.update(b"%d %d %s" % (len(name.encode()), len(data), name.encode()) + data)
     audit_id, now = digest.hexdigest()[:32], datetime.now(UTC)
-    if begin_file_audit(backend.database, audit_id, person, now):
-        key = f"audit of files {audit_id} {now.isoformat()}"
-        try:
-            backend.jobs.submit(
-                key, stored_result, files, told, person=person, at_end=partial(_store, backend, audit_id)
-            )
-        except QosforgeError:
+    began = begin_file_audit(backend.database, audit_id, person, now)
+    if began is None:
+        return audit_id
+    try:
+        # One that is under way is computed here as well, unless it is already: its process may have died.
+        backend.jobs.submit(
+            _job(audit_id, began),
+            stored_result,
+            files,
+            told,
+            person=person,
+            at_end=partial(_store, backend, audit_id),
+        )
+    except QosforgeError:
+        if began == now:
             drop_file_audit(backend.database, audit_id)
-            raise
+        raise
     return audit_id
 
 
@@ -119,11 +127,26 @@ def saved_audit(backend: Backend, audit_id: str, *, person: str) -> SavedAuditPr
     if found is None:
         return None
     if found.result is None:
-        return SavedAuditProgress(problems=found.problems)
+        return _unfinished(backend, audit_id, found)
     try:
         return SavedAuditProgress(_VIEW.validate_json(zlib.decompress(found.result)))
     except ValidationError:  # another release stored it
         return None
+
+
+def _unfinished(backend: Backend, audit_id: str, found: FileAudit) -> SavedAuditProgress | None:
+    """How far an audit without a result is."""
+    job = backend.jobs.progress(_job(audit_id, found.at))
+    if found.problems or (job is not None and job.error is None):
+        return SavedAuditProgress(problems=found.problems)
+    if job is not None and job.error is not None:  # the row could not be told
+        return SavedAuditProgress(problems=tuple(job.error.problems()))
+    # A store in a file has one service: what is not computed here is computed nowhere.
+    return None if backend.database.is_embedded else SavedAuditProgress()
+
+
+def _job(audit_id: str, began: datetime) -> str:
+    return f"audit of files {audit_id} {began.isoformat()}"
 
 
 def files_to_ask(backend: Backend, audit_id: str, *, person: str) -> Files | None:
