@@ -61,6 +61,11 @@ class Host:
         """Whether it is of this machine or of one guest here, and so has one clock with the others."""
         return isinstance(self.described, LabHost | GuestHost) or self.described.namespace is not None
 
+    @property
+    def has_own_time(self) -> bool:
+        """Whether time goes by there otherwise than here: a guest's clock counts instructions."""
+        return isinstance(self.described, GuestHost)
+
     def command(self, words: Sequence[str], *, terminal: bool = False) -> list[str]:
         """A command of this machine that runs ``words`` on the host; on a ``terminal`` they end when ssh does."""
         if isinstance(self.described, LabHost):
@@ -135,6 +140,11 @@ class HostProcess:
                 raise self._host.error(f"{tool} is not ready: {last_line(_read(self._complaint))}")
             time.sleep(_LOOK_SECONDS)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._process.poll() is None
+
     def printed(self) -> str:
         """What it printed up to now."""
         return _read(self._output)
@@ -155,7 +165,7 @@ class HostProcess:
 
     def end(self) -> None:
         """End it, and forget what it printed."""
-        if self._process.poll() is None:
+        if self.is_running:
             self._process.terminate()
             self._process.wait()
         self._output.close()

@@ -144,7 +144,7 @@ class _ScenarioRun:
             senders = self._start_senders(started)
             sent = {name: mgen.read_sent(p.finished("mgen", self._meanwhile)) for name, p in senders.items()}
             reports = {name: p.finished("iperf3", self._meanwhile) for name, p in clients.items()}
-            self._await_packets(sent, receivers)
+            self._await_packets(started, sent, receivers)
             received = {
                 name: mgen.read_received(process.printed(), self._numbers_to(name))
                 for name, process in receivers.items()
@@ -193,12 +193,17 @@ class _ScenarioRun:
             process.await_lines(" LISTEN ", len(ports), "mgen")
         return running
 
-    @staticmethod
-    def _await_packets(sent: Mapping[str, SentLog], receivers: Mapping[str, HostProcess]) -> None:
-        """Until every packet has come, or for as long as packets are waited for."""
+    def _await_packets(
+        self, started: ExitStack, sent: Mapping[str, SentLog], receivers: Mapping[str, HostProcess]
+    ) -> None:
+        """Until every packet has come, or for as long as packets are waited for, by the receivers' own time."""
         count = sum(len(packets) for log in sent.values() for packets in log.packets.values())
+        # All stations of a guest have one clock.
+        guest = next((station for station in receivers if self._hosts[station].has_own_time), None)
+        words = ("sleep", f"{WAITED_SECONDS:g}")
+        there = self._start(started, guest, words, WAITED_SECONDS) if guest is not None else None
         end = time.monotonic() + WAITED_SECONDS
-        while time.monotonic() < end:
+        while time.monotonic() < end or (there is not None and there.is_running):
             if sum(process.printed().count(" RECV ") for process in receivers.values()) >= count:
                 return
             time.sleep(_LOOK_SECONDS)
