@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from datetime import UTC, datetime
 
@@ -9,10 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qosforge.api.run_models import report_document
 from qosforge.cli.measurement_tables import print_accounts
+from qosforge.cli.run_output import expected_json
 from qosforge.cli.terminal import out
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
+from qosforge.reports.scenario_figures import scenario_figures
 from qosforge.reports.trade_offs import TradeOff, accounts, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, When
 
@@ -192,3 +196,48 @@ def test_the_page_and_the_terminal_tell_it() -> None:
         assert "voice +200.0 kb/s; at the cost of tcp -100.0 kb/s (50%), rest -100.0 kb/s (50%)" in text
         assert "2.00" in text
         assert "80.0" in text
+
+
+def _mixed(when: When, real: Figures, simulated: Figures) -> Measurement:
+    """A scenario with packets on one path, and a simulation of another one."""
+    whole = measured(when, {"voice": simulated, "tcp": (800_000, 60)})
+    (one,), (other,) = measured(when, {"voice": real}).scenarios, whole.scenarios
+    elsewhere = tuple(flow.model_copy(update={"path": "c→d"}) for flow in other.flows)
+    parts = one.model_copy(update={"evidence": "measured"}), other.model_copy(update={"flows": elsewhere})
+    return whole.model_copy(update={"scenarios": parts})
+
+
+def test_measured_packets_are_nowhere_pooled_with_simulated_ones() -> None:
+    before, after = _mixed("before", (200_000, 60), (200_000, 60)), _mixed("after", (400_000, 5), (100_000, 90))
+    found = {(one.evidence, one.what): trade_off_text(one) for one in trade_offs(before, after)}
+    assert found == {
+        ("measured", "throughput"): "throughput, measured: voice +200.0 kb/s, at nobody's cost",
+        ("measured", "delay"): "delay, measured: voice -55.0 ms, at nobody's cost",
+        ("emulated", "throughput"): "throughput, emulated: voice -100.0 kb/s (100%), and nobody gained",
+        ("emulated", "delay"): "delay, emulated: voice +30.0 ms (100%), and nobody gained",
+    }
+    voice = [one for one in accounts(before, after, by_path=False) if one.traffic_class == "voice"]
+    assert [(one.evidence, one.after.observed_bps) for one in voice if one.after] == [
+        ("measured", 400_000),
+        ("emulated", 100_000),
+    ]
+    report = RunReport(
+        id="1", network="n", intent="i", status="kept", started=datetime(2026, 1, 2, tzinfo=UTC),
+        before=before, after=after,
+    )  # fmt: skip
+    with out.capture() as captured:
+        print_accounts(before, after)
+    drawn = scenario_figures(report)
+    assert drawn is not None
+    documents = [
+        [one.model_dump(mode="json") for one in told]
+        for told in (trade_offs(before, after), drawn.trade_offs, report_document(report).trade_offs)
+    ]
+    assert documents[0] == documents[1] == documents[2] == expected_json(before, after)["trade_offs"]
+    page, terminal = html.unescape(render_run_report(report)), " ".join(captured.get().split())
+    assert [text for text in found.values() if text not in page or text not in terminal] == []
+
+
+def test_a_side_of_one_evidence_is_held_against_its_like() -> None:
+    before, after = _mixed("before", (200_000, 60), (200_000, 60)), measured("after", {"voice": (100_000, 90)})
+    assert {one.evidence for one in trade_offs(before, after)} == {"emulated"}

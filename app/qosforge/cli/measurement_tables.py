@@ -10,10 +10,10 @@ from rich.text import Text
 from qosforge.cli.output import STYLE
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
-from qosforge.deltaq.objective import ObjectiveVerdict
+from qosforge.deltaq.objective import Evidence, ObjectiveVerdict
 from qosforge.reports.evidence import deciding, evidence_words, observed, sentences
 from qosforge.reports.table import COLUMNS, comparison_table, format_bound
-from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, side_texts, trade_off_text, trade_offs
+from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, by_evidence, side_texts, trade_off_text, trade_offs
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
 
@@ -23,28 +23,18 @@ def print_comparison(before: Measurement | None, after: Measurement | None, *, f
 
     Packets that were measured are not pooled with those that were simulated.
     """
-    for evidence, sides in _by_evidence(before, after).items():
+    for evidence, sides in by_evidence(before, after).items():
         _print_comparison(*sides, first, evidence)
 
 
-def _by_evidence(
-    before: Measurement | None, after: Measurement | None
-) -> dict[str, tuple[Measurement | None, Measurement | None]]:
-    """Both sides by what their paths rest on, by a word for it: none where a side rests on one thing."""
-    kinds = [dict.fromkeys(map(side.evidence_of, side.scenarios)) for side in (before, after) if side]
-    if any(len(found) < 2 for found in kinds):
-        return {"": (before, after)}
-    return {
-        f", {kind}": (before.part(kind) if before else None, after.part(kind) if after else None)
-        for kind in dict.fromkeys(kind for found in kinds for kind in found)
-    }
-
-
-def _print_comparison(before: Measurement | None, after: Measurement | None, first: str, evidence: str) -> None:
+def _print_comparison(
+    before: Measurement | None, after: Measurement | None, first: str, evidence: Evidence | None
+) -> None:
     groups = comparison_table(before, after, by_path=False)
     for scenario in dict.fromkeys((g.scenario, g.title) for g in groups):
-        title = f"{scenario[1]}{evidence}"
-        table = Table(title=title, title_justify="left", box=None, padding=(0, 1), title_style="bold")
+        table = Table(
+            title=_titled(scenario[1], evidence), title_justify="left", box=None, padding=(0, 1), title_style="bold"
+        )
         for heading in ("class", "traffic", ""):
             table.add_column(heading, no_wrap=True)
         for column in COLUMNS:
@@ -66,15 +56,10 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
 
     What is before is called ``first``.
     """
-    for evidence, sides in _by_evidence(before, after).items():
-        _print_accounts(*sides, first, evidence)
-
-
-def _print_accounts(before: Measurement | None, after: Measurement | None, first: str, evidence: str) -> None:
     found, balances = accounts(before, after, by_path=False), trade_offs(before, after)
-    for scenario, title in dict.fromkeys((a.scenario, a.title) for a in found):
+    for scenario, title, evidence in dict.fromkeys((a.scenario, a.title, a.evidence) for a in found):
         table = Table(
-            title=f"Expected and observed: {title}{evidence}",
+            title=f"Expected and observed: {_titled(title, evidence)}",
             title_justify="left",
             box=None,
             padding=(0, 1),
@@ -85,7 +70,7 @@ def _print_accounts(before: Measurement | None, after: Measurement | None, first
         for name in ("offered kb/s", *SIDE_HEADINGS):
             table.add_column(name, justify="right", no_wrap=True)
         for account in found:
-            if account.scenario != scenario:
+            if (account.scenario, account.evidence) != (scenario, evidence):
                 continue
             sides = [(when, side) for when, side in ((first, account.before), ("after", account.after)) if side]
             for position, (when, side) in enumerate(sides):
@@ -93,9 +78,13 @@ def _print_accounts(before: Measurement | None, after: Measurement | None, first
                 table.add_row(name, when, offered, *side_texts(side))
         print_table(table)
         for balance in balances:
-            if balance.scenario == scenario:
+            if (balance.scenario, balance.evidence) == (scenario, evidence):
                 print_prose(Text(f"trade-offs, {trade_off_text(balance)}", style="dim"), hanging=2)
         out.print()
+
+
+def _titled(title: str, evidence: Evidence | None) -> str:
+    return f"{title}, {evidence}" if evidence else title
 
 
 def print_verdicts_of(verdicts: Iterable[ClassVerdict], when: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from qosforge.deltaq.objective import Quantity
+from qosforge.deltaq.objective import Evidence, Quantity
 from qosforge.reports.table import format_quantity
 from qosforge.tester.measurement.document import FlowResult, Measurement, to_ms
 from qosforge.tester.measurement.pooling import ClassSummary, summarise
@@ -43,13 +43,17 @@ class AccountSide(BaseModel):
 
 
 class Account(BaseModel):
-    """A class on one path of a scenario, before and after; ``offered_bps`` is None where it sends all it can."""
+    """A class on one path of a scenario, before and after; ``offered_bps`` is None where it sends all it can.
+
+    ``evidence`` is what its packets rest on, where a side has paths of different evidence.
+    """
 
     model_config = _DOCUMENT
 
     scenario: str
     title: str
     path: str
+    evidence: Evidence | None = None
     traffic_class: str | None
     offered_bps: int | None
     before: AccountSide | None
@@ -83,7 +87,8 @@ class TradeOff(BaseModel):
 
     ``throughput`` is in bits per second, ``delay`` the mean of the packets delivered in milliseconds: more of the
     one and less of the other is a gain. The two sides of a balance need not be equal: losses, framing and idle
-    capacity are in neither.
+    capacity are in neither. Where a side has paths of different ``evidence``, each evidence has its own: packets
+    that were measured are not pooled with those that were simulated.
     """
 
     model_config = _DOCUMENT
@@ -91,13 +96,45 @@ class TradeOff(BaseModel):
     scenario: str
     title: str
     what: Literal["throughput", "delay"]
+    evidence: Evidence | None = None
     gained: tuple[TradeOffEntry, ...]
     lost: tuple[TradeOffEntry, ...]
 
 
 def accounts(before: Measurement | None, after: Measurement | None, *, by_path: bool = True) -> tuple[Account, ...]:
-    """Expected and observed per scenario, path and class; without ``by_path`` all paths of a scenario together."""
-    found = []
+    """Expected and observed per scenario, path and class; without ``by_path`` all paths of a scenario together.
+
+    Paths of different evidence are never together.
+    """
+    parts = by_evidence(before, after).items()
+    return tuple(found for evidence, sides in parts for found in _accounts(*sides, evidence, by_path))
+
+
+def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[TradeOff, ...]:
+    """What some classes gained at the cost of others, per scenario; nothing where one side was not measured.
+
+    Changes of less than `LEAST_CHANGE` of the class's own figure or `LEAST_PART` of the largest are left out.
+    """
+    parts = by_evidence(before, after).items()
+    return tuple(found for evidence, sides in parts for found in _trade_offs(*sides, evidence))
+
+
+def by_evidence(
+    before: Measurement | None, after: Measurement | None
+) -> dict[Evidence | None, tuple[Measurement | None, Measurement | None]]:
+    """Both sides, by what their paths rest on; by ``None`` where each side rests on one thing."""
+    kinds = [dict.fromkeys(map(side.evidence_of, side.scenarios)) for side in (before, after) if side]
+    if all(len(found) < 2 for found in kinds):
+        return {None: (before, after)}
+    return {
+        kind: (before.part(kind) if before else None, after.part(kind) if after else None)
+        for kind in dict.fromkeys(kind for found in kinds for kind in found)
+    }
+
+
+def _accounts(
+    before: Measurement | None, after: Measurement | None, evidence: Evidence | None, by_path: bool
+) -> Iterator[Account]:
     for scenario, title in _scenarios(before, after):
         keys = dict.fromkeys(
             (flow.path if by_path else "", flow.traffic_class)
@@ -107,26 +144,21 @@ def accounts(before: Measurement | None, after: Measurement | None, *, by_path: 
         for path, name in keys:
             earlier, later = (_summary(m, scenario, name, path) for m in (before, after))
             known = later or earlier
-            found.append(
-                Account(
-                    scenario=scenario,
-                    title=title,
-                    path=path,
-                    traffic_class=name,
-                    offered_bps=known.offered_bps if known else None,
-                    before=_side(earlier),
-                    after=_side(later),
-                )
+            yield Account(
+                scenario=scenario,
+                title=title,
+                path=path,
+                evidence=evidence,
+                traffic_class=name,
+                offered_bps=known.offered_bps if known else None,
+                before=_side(earlier),
+                after=_side(later),
             )
-    return tuple(found)
 
 
-def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[TradeOff, ...]:
-    """What some classes gained at the cost of others, per scenario; nothing where one side was not measured.
-
-    Changes of less than `LEAST_CHANGE` of the class's own figure or `LEAST_PART` of the largest are left out.
-    """
-    found = []
+def _trade_offs(
+    before: Measurement | None, after: Measurement | None, evidence: Evidence | None
+) -> Iterator[TradeOff]:
     for scenario, title in _scenarios(before, after):
         if not _flows(before, scenario) or not _flows(after, scenario):
             continue
@@ -139,8 +171,9 @@ def trade_offs(before: Measurement | None, after: Measurement | None) -> tuple[T
                 [_change(what, *side) for side in sides], better=1 if what == "throughput" else -1
             )
             if gained or lost:
-                found.append(TradeOff(scenario=scenario, title=title, what=what, gained=gained, lost=lost))
-    return tuple(found)
+                yield TradeOff(
+                    scenario=scenario, title=title, what=what, evidence=evidence, gained=gained, lost=lost
+                )
 
 
 SIDE_HEADINGS = ("expected kb/s", "observed kb/s", "ratio", "max delay ms", "bound ms")
@@ -171,13 +204,10 @@ def trade_off_text(balance: TradeOff) -> str:
     scale, unit = (1e3, "kb/s") if balance.what == "throughput" else (1.0, "ms")
     gained = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit}" for e in balance.gained)
     lost = ", ".join(f"{_name(e)} {e.change / scale:+,.1f} {unit} ({e.part:.0%})" for e in balance.lost)
+    what = f"{balance.what}, {balance.evidence}" if balance.evidence else balance.what
     if not lost:
-        return f"{balance.what}: {gained}, at nobody's cost"
-    return (
-        f"{balance.what}: {gained}; at the cost of {lost}"
-        if gained
-        else f"{balance.what}: {lost}, and nobody gained"
-    )
+        return f"{what}: {gained}, at nobody's cost"
+    return f"{what}: {gained}; at the cost of {lost}" if gained else f"{what}: {lost}, and nobody gained"
 
 
 def _name(entry: TradeOffEntry) -> str:
