@@ -26,7 +26,7 @@ from qoslab.routers.router import PLATFORM, USER, Router
 from qoslab.server import ADDRESS, BoxServer
 from qoslab.spec import LinkSpec, NetworkSpec
 from qoslab.storage import Storage
-from qoslab.virtual_time.network import GuestNetwork, Reached
+from qoslab.virtual_time.network import GuestNetwork, SshHost
 from qoslab.wiring import plug
 
 _LONGEST_REQUEST = 4 * 1024 * 1024
@@ -54,7 +54,7 @@ class Lab:
         self._lock: IO[str] | None = None
         self.boxes: dict[str, Box] = {}
         self.servers: dict[str, BoxServer] = {}
-        self.routers: dict[str, Router | Reached] = {}
+        self.routers: dict[str, Router | SshHost] = {}
         self._cabling: Cabling[Host] | None = None
         self._guest: GuestNetwork | None = None
 
@@ -144,7 +144,7 @@ class Lab:
         self.routers |= self._guest.routers
 
     def _write_overlay(self) -> None:
-        servers: dict[str, BoxServer | Router | Reached] = {**self.servers, **self.routers}
+        servers: dict[str, BoxServer | Router | SshHost] = {**self.servers, **self.routers}
         boxes = {
             name: {"hostname": ADDRESS, "port": server.port, "host_key": server.public_key}
             for name, server in servers.items()
@@ -263,7 +263,7 @@ class Lab:
             for name, router in self.routers.items()
         }
 
-    def _process_of(self, router: Router | Reached) -> int:
+    def _process_of(self, router: Router | SshHost) -> int:
         if isinstance(router, Router):
             return router.host.pid
         assert self._guest is not None

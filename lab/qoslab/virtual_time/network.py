@@ -114,7 +114,7 @@ class GuestHost:
 
 
 @dataclass
-class Reached:
+class SshHost:
     """A host that an SSH server of its own makes reachable at a port of loopback. Its keys are in ``state``."""
 
     host: GuestHost
@@ -140,8 +140,8 @@ class GuestNetwork:
     boxes: Sequence[BoxSpec]
     links: Sequence[LinkSpec]
     state: Path
-    routers: dict[str, Reached] = field(default_factory=dict)
-    stations: dict[str, Reached] = field(default_factory=dict)
+    routers: dict[str, SshHost] = field(default_factory=dict)
+    stations: dict[str, SshHost] = field(default_factory=dict)
     _qemu: subprocess.Popen[str] | None = None
 
     @property
@@ -157,20 +157,20 @@ class GuestNetwork:
         come up.
         """
         script = self._script()
-        reached = [*self.routers.values(), *self.stations.values()]
-        for one in reached:
+        hosts = [*self.routers.values(), *self.stations.values()]
+        for one in hosts:
             make_keys(one.state)
-        _choose_ports(reached)
-        servers = "".join(f"{_FIRST_PORT + n} {one.host.name}\n" for n, one in enumerate(reached))
+        _choose_ports(hosts)
+        servers = "".join(f"{_FIRST_PORT + n} {one.host.name}\n" for n, one in enumerate(hosts))
         plan = {"main": "".join(f"{line}\n" for line in script), "servers": servers}
         self.state.mkdir(parents=True, exist_ok=True)
         console, image = self.state / "console", self.state / "initramfs"
         console.unlink(missing_ok=True)
-        own = _server_files(reached) | {f"plan/{name}": File(text.encode()) for name, text in plan.items()}
+        own = _server_files(hosts) | {f"plan/{name}": File(text.encode()) for name, text in plan.items()}
         image.touch(mode=0o600)  # it has keys
         image.write_bytes(system(tuple(_PROGRAMS.items()), _MODULES, _IMPORTS) + archive(own))
         forwarded = "".join(
-            f",hostfwd=tcp:{ADDRESS}:{one.port}-{_GUEST_ADDRESS}:{_FIRST_PORT + n}" for n, one in enumerate(reached)
+            f",hostfwd=tcp:{ADDRESS}:{one.port}-{_GUEST_ADDRESS}:{_FIRST_PORT + n}" for n, one in enumerate(hosts)
         )
         command = [
             *("setpriv", "--pdeathsig", "KILL", "--"),  # ends with the lab, however that ends
@@ -193,12 +193,12 @@ class GuestNetwork:
         for box in self.boxes:
             host = GuestHost(f"routers/{box.name}", script)
             host.start()
-            self.routers[box.name] = Reached(host, self.state / box.name, spec=box)
+            self.routers[box.name] = SshHost(host, self.state / box.name, spec=box)
         hosts = {name: one.host for name, one in self.routers.items()}
         cabling = Cabling(self.links, hosts, lambda name: GuestHost(name, script), late_seconds=0)
         cabling.plug()
         for name, station in cabling.stations.items():
-            self.stations[name] = Reached(station, self.state / "stations" / name)
+            self.stations[name] = SshHost(station, self.state / "stations" / name)
         for box in self.boxes:
             if box.startup_config is not None:
                 enter(hosts[box.name], _read(box).splitlines())
@@ -232,7 +232,7 @@ def _read(box: BoxSpec) -> str:
         raise StartError(f"router {box.name}: startup configuration: {bad}") from bad
 
 
-def _server_files(reached: Sequence[Reached]) -> dict[str, Entry]:
+def _server_files(hosts: Sequence[SshHost]) -> dict[str, Entry]:
     """The keys of every host, and what its SSH server needs."""
     files: dict[str, Entry] = {
         "guest/serve.py": copied(Path(__file__).with_name("guest_network") / "serve.py"),
@@ -240,7 +240,7 @@ def _server_files(reached: Sequence[Reached]) -> dict[str, Entry]:
         "etc/passwd": File(_PASSWD),
         "etc/group": File(b"root:x:0:\n"),
     }
-    for one in reached:
+    for one in hosts:
         folder = f"hosts/{one.host.name}"
         files[f"{folder}/sshd_config"] = File(
             f"{SSHD_CONFIG.format(state=f'/{folder}')}LoginGraceTime 0\n".encode()
@@ -250,13 +250,13 @@ def _server_files(reached: Sequence[Reached]) -> dict[str, Entry]:
     return files
 
 
-def _choose_ports(reached: Sequence[Reached]) -> None:
+def _choose_ports(hosts: Sequence[SshHost]) -> None:
     """A port of loopback for each that is free now, the one of last time where that can be.
 
     All are held until the last one is chosen: one that is let go may be chosen again.
     """
     with ExitStack() as held:
-        for one in reached:
+        for one in hosts:
             known = one.state / "port"
             last = int(known.read_text()) if known.is_file() else 0
             wanted = one.spec.port if one.spec is not None else 0

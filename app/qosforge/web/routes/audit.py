@@ -15,7 +15,13 @@ from qosforge.platforms.base import installed, platform
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.uploaded_files import MOST_BYTES, MOST_FILES, unpack_files
 from qosforge.web.views.audit import MOST_SHOWN, SHOWN, submit_audit
-from qosforge.web.views.saved_audit import MOST_ASKED, MOST_ROWS, files_to_ask, saved_audit, submit_saved_audit
+from qosforge.web.views.saved_audit import (
+    MOST_PLATFORMS,
+    MOST_ROWS,
+    files_of_unknown_platform,
+    saved_audit,
+    submit_saved_audit,
+)
 
 router = APIRouter()
 
@@ -58,7 +64,7 @@ def show_file_audit(page: ThePage, caller: Caller, backend: TheBackend, audit_id
         shown=SHOWN,
         most_shown=MOST_SHOWN,
         most_rows=MOST_ROWS,
-        most_asked=MOST_ASKED,
+        most_platforms=MOST_PLATFORMS,
         platforms=sorted(installed(), key=lambda name: platform(name).family.title),
     )
 
@@ -74,7 +80,7 @@ def tell_platforms(
     told: Annotated[list[str], Form()],
 ) -> Response:
     """Audit the same files again with the platforms of those whose lines do not tell theirs."""
-    files = files_to_ask(backend, audit_id, person=caller.name)
+    files = files_of_unknown_platform(backend, audit_id, person=caller.name)
     if files is None:
         return _not_kept(page)
     platforms = {name: chosen for name, chosen in zip(file, told, strict=False) if chosen}

@@ -28,7 +28,7 @@ from qosforge.web.views.audit import AuditView, view_of
 
 MOST_ROWS = 500
 """Rows of what is configured that the page has."""
-MOST_ASKED = 200
+MOST_PLATFORMS = 200
 """Files whose platform the page asks for."""
 
 Files = tuple[tuple[str, bytes], ...]
@@ -44,7 +44,7 @@ class DeviceFile:
 
 
 @dataclass(frozen=True)
-class AskedFile:
+class FilePlatform:
     """A file whose lines do not tell its platform: the one that was chosen, or ``why`` there is none."""
 
     file: str
@@ -63,7 +63,7 @@ class SavedAuditView:
     devices: tuple[DeviceFile, ...]
     links: int
     notes: tuple[Note, ...]
-    asked: tuple[AskedFile, ...]
+    platforms: tuple[FilePlatform, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
@@ -76,7 +76,7 @@ class SavedAuditProgress:
 
 
 @dataclass(frozen=True)
-class StoredResult:
+class PackedAudit:
     """A view as it is stored, and the files where the platform of one may be told."""
 
     view: bytes
@@ -108,7 +108,7 @@ def submit_saved_audit(
         # One that is under way is computed here as well, unless it is already: its process may have died.
         backend.jobs.submit(
             _job(audit_id, began),
-            stored_result,
+            pack_audit,
             files,
             told,
             person=person,
@@ -149,20 +149,20 @@ def _job(audit_id: str, began: datetime) -> str:
     return f"audit of files {audit_id} {began.isoformat()}"
 
 
-def files_to_ask(backend: Backend, audit_id: str, *, person: str) -> Files | None:
+def files_of_unknown_platform(backend: Backend, audit_id: str, *, person: str) -> Files | None:
     """The files of an audit in which the platform of one may be told; ``None`` where they are not kept."""
     found = find_file_audit(backend.database, audit_id, person, datetime.now(UTC))
     return None if found is None or found.files is None else unpack_archive(found.files)
 
 
-def stored_result(files: Files, platforms: Mapping[str, str]) -> StoredResult:
+def pack_audit(files: Files, platforms: Mapping[str, str]) -> PackedAudit:
     """Audit configurations without an inventory, for people and to be stored.
 
     Raises:
         InputError: none of the files is a configuration, or two are of one device.
     """
     view = saved_audit_view(files, platforms)
-    return StoredResult(zlib.compress(_VIEW.dump_json(view)), pack_files(files) if view.asked else None)
+    return PackedAudit(zlib.compress(_VIEW.dump_json(view)), pack_files(files) if view.platforms else None)
 
 
 def saved_audit_view(files: Files, platforms: Mapping[str, str]) -> SavedAuditView:
@@ -174,14 +174,14 @@ def saved_audit_view(files: Files, platforms: Mapping[str, str]) -> SavedAuditVi
     texts = ((name, partial(configuration_text, data, Place(file=name))) for name, data in files)
     read, notes = sort_configurations(texts, platforms)
     unknown = {note.line: _why(note) for note in notes if note.topic is Topic.UNKNOWN_PLATFORM}
-    asked = tuple(
-        AskedFile(name, platforms.get(name, ""), unknown.get(name, ""))
+    file_platforms = tuple(
+        FilePlatform(name, platforms.get(name, ""), unknown.get(name, ""))
         for name, _ in files
         if name in platforms or name in unknown
     )
     left_out = tuple(note for note in notes if note.topic is not Topic.UNKNOWN_PLATFORM)
     if not read and unknown:
-        return SavedAuditView(None, (), 0, left_out, asked, ())
+        return SavedAuditView(None, (), 0, left_out, file_platforms, ())
     require_configuration(read, notes, files[0][0] if len(files) == 1 else "")
     saved = audit_saved(read, left_out, "files")
     by_name = {one.device: one.file for one in read}
@@ -190,7 +190,7 @@ def saved_audit_view(files: Files, platforms: Mapping[str, str]) -> SavedAuditVi
         devices=tuple(_device(one, by_name) for one in saved.found.devices),
         links=len(saved.found.links),
         notes=saved.incomplete,
-        asked=asked,
+        platforms=file_platforms,
         rows=tuple(joined_rows(saved.result)),
     )
 
@@ -199,7 +199,7 @@ def _store(backend: Backend, audit_id: str, progress: JobProgress) -> None:
     if progress.error is not None:
         end_file_audit(backend.database, audit_id, error=progress.error)
     else:
-        made: StoredResult = progress.result
+        made: PackedAudit = progress.result
         end_file_audit(backend.database, audit_id, result=made.view, files=made.files)
 
 
