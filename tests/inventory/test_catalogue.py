@@ -50,6 +50,20 @@ def test_a_network_is_read_once_until_a_file_changes(folder: Path) -> None:
     assert again == first
 
 
+def test_a_network_is_found_without_a_look_into_the_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    networks, looked = Networks(folder), set()
+    networks.network("campus")
+    real = Path.is_file
+
+    def is_file(path: Path) -> bool:
+        looked.add(path.parent.name)
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    networks.network("campus")
+    assert looked == {"campus"}
+
+
 def test_a_file_put_in_its_place_counts_as_changed(folder: Path) -> None:
     networks = Networks(folder)
     assert networks.network("campus").traffic

@@ -116,17 +116,18 @@ class Networks:
             yield folder
 
     def _of(self, name: str) -> Path:
-        folder = self._list_networks().get(name)
+        folder = self._list_networks(name).get(name)
         if folder is None:
             raise NetworkUnknown(
                 f"there is no network {name[:64]!r}", Place(path="network"), "GET /api/v1/networks lists them"
             )
         return folder
 
-    def _list_networks(self) -> dict[str, Path]:
+    def _list_networks(self, wanted: str | None = None) -> dict[str, Path]:
+        """The folders by their names; of the one that is wanted alone no other is looked into."""
         try:
-            folders = sorted(self._folder.iterdir())
-            return {f.name: f for f in folders if is_name(f.name) and (f / "hosts.yaml").is_file()}
+            folders = sorted(f for f in self._folder.iterdir() if wanted in (None, f.name) and is_name(f.name))
+            return {f.name: f for f in folders if (f / "hosts.yaml").is_file()}
         except OSError as error:
             raise InventoryBroken(
                 f"the folder of the networks cannot be read: {error.strerror}",
