@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv6Address
 from typing import Any
 
 from napalm_linux_tc.buckets import readable
@@ -181,9 +182,17 @@ def _value(right: object) -> str:
         case bool():
             return ""
         case int() | str():
-            return str(right)
-        case {"prefix": {"addr": address, "len": length}}:
-            return f"{address}/{length}"
+            return _address(str(right))
+        case {"prefix": {"addr": str() as address, "len": length}}:
+            return f"{_address(address)}/{length}"
         case {"range": [first, last]}:
             return f"{first}-{last}"
     return ""
+
+
+def _address(words: str) -> str:
+    """An address of IPv6 in one form (RFC 5952): nft writes the last bits of some as an address of IPv4."""
+    try:
+        return str(IPv6Address(words)) if ":" in words else words
+    except ValueError:
+        return words

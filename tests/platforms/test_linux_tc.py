@@ -181,10 +181,15 @@ def two_ports() -> Network:
     return Network(name="two", devices=(device,), links=(), stations=())
 
 
-def pushed(router: Host, percent: int, *apply: dict[str, object]) -> tuple[CompiledDevice, Plan]:
+WEB = {"protocol": "udp", "destination_port": "80"}
+
+
+def pushed(
+    router: Host, percent: int, *apply: dict[str, object], match: dict[str, str] = WEB
+) -> tuple[CompiledDevice, Plan]:
     """What a push of a class with this share to these sides comes to, and what the router reads as then."""
     before = "\n".join(held(router))
-    web = {"name": "web", "match": {"any": [{"protocol": "udp", "destination_port": "80"}]}, "mark": {"dscp": 18}}
+    web = {"name": "web", "match": {"any": [match]}, "mark": {"dscp": 18}}
     text = made_text([{**web, "treatment": {"bandwidth": {"percent": percent}}}], apply=list(apply))
     (made,) = compile_intent(parse_intent(text, "made.yaml"), two_ports(), {"r": before}).devices
     candidate = make_candidate(made, before)
@@ -213,6 +218,13 @@ def test_a_port_that_a_policy_does_not_name_keeps_its_rules_and_its_queues(clean
     _, second = pushed(clean, 60, {"interfaces": "lan", "direction": "output"})
     assert second.interface("wan0") == first.interface("wan0") == made.plan.interface("wan0")
     assert second.interface("lan0") != first.interface("lan0")
+
+
+@pytest.mark.parametrize("prefix", ["::e11:d5b8/127", "::e11:d5b8/128", "2001:db8::/32", "192.0.2.7/32"])
+def test_an_address_reads_back_as_it_was_meant(clean: Host, prefix: str) -> None:
+    """Of those that begin with 96 zeros the kernel's tool writes the last 32 bits as of IPv4."""
+    made, read = pushed(clean, 30, {"interfaces": "lan", "direction": "output"}, match={"destination": prefix})
+    assert read.interface("lan0") == made.plan.interface("lan0")
 
 
 def test_an_output_that_is_not_named_any_more_loses_our_queues(clean: Host) -> None:
