@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import groupby
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
@@ -13,7 +12,7 @@ from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.experiment import PlottedExperiment
 from qosforge.experiments import experiment_labels, experiment_names, load_experiment
-from qosforge.experiments.model import Experiment
+from qosforge.experiments.model import Experiment, Paper
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.experiments import (
     SEED,
@@ -34,12 +33,13 @@ _EXPERIMENT = "/experiments/{name}"
 def list_experiments(page: ThePage, backend: TheBackend) -> Response:
     """The experiments by paper, with the results of those that were run."""
     found = [load_experiment(name) for name in experiment_names()]
-    papers = [(paper, list(group)) for paper, group in groupby(found, lambda one: one.paper)]
+    papers: dict[Paper, list[Experiment]] = {}
     outcomes = {}
     for experiment in found:
+        papers.setdefault(experiment.paper, []).append(experiment)
         result = _result(backend, experiment)
         outcomes[experiment.name] = tally(claim_views(experiment, result.document)) if result else None
-    return page.answer("experiments/list.html.j2", papers=papers, outcomes=outcomes)
+    return page.answer("experiments/list.html.j2", papers=papers.items(), outcomes=outcomes)
 
 
 @router.get(_EXPERIMENT, dependencies=sees(Role.VIEWER))
