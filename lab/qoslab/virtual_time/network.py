@@ -26,7 +26,7 @@ from qoslab.server import ADDRESS
 from qoslab.spec import BoxSpec, LinkSpec
 from qoslab.virtual_time.cpio import Entry, File, archive
 from qoslab.virtual_time.machine import command_line, last_words, options, system
-from qoslab.virtual_time.parts import copied, kernel, program
+from qoslab.virtual_time.parts import copied, kernel, merged, program, with_libraries
 
 READY = "qoslab: ready"
 START_SECONDS = 300.0
@@ -57,6 +57,8 @@ _PROGRAMS = {
     "iperf3": "iperf3",
     "chrt": "util-linux",
 }
+_SSHD_PARTS = (Path("/usr/lib/openssh/sshd-session"), Path("/usr/lib/openssh/sshd-auth"))
+"""Programs that OpenSSH's server is made of since releases 9.8 and 10.0; where Debian has them."""
 _PASSWD = b"root:x:0:0::/root:/bin/sh\nsshd:x:100:65534::/run/sshd:/bin/false\n"
 _BEGIN = """\
 exec > /dev/ttyS0 2>&1
@@ -239,6 +241,7 @@ def _server_files(hosts: Sequence[SshHost]) -> dict[str, Entry]:
         "guest/idle": File(_idle_program(), executable=True),
         "etc/passwd": File(_PASSWD),
         "etc/group": File(b"root:x:0:\n"),
+        **merged(with_libraries(path) for path in _SSHD_PARTS if path.is_file()),
     }
     for one in hosts:
         folder = f"hosts/{one.host.name}"
