@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from qosforge.cli.account import account
@@ -156,11 +155,7 @@ def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
         watch = Watch.of(plan, live.running_plans(part.network, texts), fleet.run)
         for told in watch.begin(sorted(texts), errors):
             progress("watch", told)
-        measured = measure_packets(
-            tester, replace(plan, meanwhile=watch.look), "before", ssh_options=route.ssh_options
-        )
-        watch.look(at_once=True)
-    return measured
+        return measure_packets(tester, plan, "before", ssh_options=route.ssh_options, watch=watch)
 
 
 def recover(as_json: bool) -> None:

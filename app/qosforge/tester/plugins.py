@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
@@ -17,6 +18,7 @@ from qosforge.tester.otg.tester import OtgTester
 from qosforge.tester.permission import require_permission
 from qosforge.tester.probes.tester import TESTER as PROBES
 from qosforge.tester.probes.tester import ProbeTester
+from qosforge.tester.watch import Watch
 
 GROUP = "qosforge.testers"
 
@@ -46,16 +48,24 @@ def tester_names() -> tuple[str, ...]:
 
 
 def measure_packets(
-    name: str, plan: MeasurementPlan, when: Side, *, ssh_options: tuple[str, ...] = ()
+    name: str,
+    plan: MeasurementPlan,
+    when: Side,
+    *,
+    ssh_options: tuple[str, ...] = (),
+    watch: Watch | None = None,
 ) -> Measurement:
-    """Have a tester measure, and look at what it gives. ``ssh_options`` are of the way to hosts of probes.
+    """Have a tester measure, and look at what it gives. ``ssh_options`` are of the way to hosts of probes; what
+    ``watch`` has begun to look at is looked at meanwhile, and once more at the end.
 
     A plug-in's packets go where nobody but it knows: they take the network's permission.
 
     Raises:
         InputError: there is no such tester, or it may not send.
-        TesterError: it could not measure, or gives what cannot be judged.
+        TesterError: it could not measure, gives what cannot be judged, or a device suffered from it.
     """
+    if watch is not None:
+        plan = replace(plan, meanwhile=watch.look)
     if name not in (PROBES, OTG):
         tester = _plugin(name)
         require_permission(plan, plan.network.probes.permission)
@@ -69,6 +79,8 @@ def measure_packets(
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         hint = "keep what it says, and report it: nothing can be judged by this measurement"
         raise TesterError(f"the tester {name!r} gives a faulty measurement: {first['msg']}", hint=hint) from None
+    if watch is not None:
+        watch.look(at_once=True)
     _check(name, plan, measured, when)
     return measured
 

@@ -99,10 +99,8 @@ def _send(
     watch = Watch.of(plan, held, partial(context.on_devices, stoppable=False))
     for told in (*map(str, most_loaded(plan)), *watch.begin(sorted(passed), on_ways - passed)):
         context.observe(stage, told)
-    watched = replace(plan, meanwhile=watch.look)
-    measured = measure_packets(PROBES, watched, when, ssh_options=context.route(context.lab).ssh_options)
-    watch.look(at_once=True)
-    return measured, times
+    ssh_options = context.route(context.lab).ssh_options
+    return measure_packets(PROBES, plan, when, ssh_options=ssh_options, watch=watch), times
 
 
 def _simulate(
