@@ -162,6 +162,9 @@ def lab_devices(state: Path) -> frozenset[str] | None:
 def with_lab_stations(network: Network, state: Path | None) -> Network:
     """The network with the stations of its running lab as hosts of probes, where it names no others.
 
+    Unless its permission says so, nobody looks at processors then: the lab's routers have those of this machine,
+    which the probes and everything else here keep busy.
+
     Raises:
         ServiceError: the lab does not answer.
     """
@@ -179,7 +182,12 @@ def with_lab_stations(network: Network, state: Path | None) -> Network:
         *(GuestHost(station=name, known_hosts=known, **reached) for name, reached in in_guest.items()),
     )
     hosts = tuple(host for host in made if host.station not in named)
-    probes = network.probes.model_copy(update={"hosts": (*network.probes.hosts, *hosts)})
+    added: dict[str, object] = {"hosts": (*network.probes.hosts, *hosts)}
+    permission = network.probes.permission
+    if hosts and "cpu_percent" not in permission.abort.model_fields_set:
+        abort = permission.abort.model_copy(update={"cpu_percent": None})
+        added["permission"] = permission.model_copy(update={"abort": abort})
+    probes = network.probes.model_copy(update=added)
     return network.model_copy(update={"probes": probes})
 
 

@@ -23,7 +23,7 @@ from napalm.base.netmiko_helpers import netmiko_args
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException, NetmikoTimeoutException
 from netmiko.linux import LinuxSSH
 
-from napalm_linux_tc import undo
+from napalm_linux_tc import processors, undo
 from napalm_linux_tc.shown import TABLE, shown_lines, trees
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
@@ -311,6 +311,24 @@ class LinuxTcDriver(BoundedDriver):
             "hostname": name,
             "fqdn": name,
             "interface_list": [line.split()[4] for line in self._running() if line.startswith("ip link")],
+        }
+
+    def get_environment(self) -> dict[str, Any]:
+        """NAPALM's environment as far as every router tells it: how busy each processor is, over a second.
+
+        Raises:
+            CommandErrorException: the answer is not understood.
+        """
+        try:
+            busy = processors.busy_percents(self._ask(processors.ASK))
+        except ValueError as error:
+            raise CommandErrorException(str(error)) from error
+        return {
+            "cpu": {number: {"%usage": percent} for number, percent in busy.items()},
+            "memory": {},
+            "fans": {},
+            "temperature": {},
+            "power": {},
         }
 
     def cli(self, commands: list[str], encoding: str = "text") -> dict[str, str]:

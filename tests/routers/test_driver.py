@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_candidate.errors import CommitPendingError, LineRefusedError, SessionStoppedError
 from napalm.base.exceptions import CommandErrorException, ConnectAuthError, MergeConfigException
 from napalm_linux_tc import LinuxTcDriver
 
+from qosforge import errors
+from qosforge.deploy.device_driver import DeviceDriver
+from qosforge.deploy.fleet import Outcome
+from qosforge.inventory.models import Network
+from qosforge.inventory.probes import AbortBounds, ProbePermission, Probes
+from qosforge.platforms.device_text import DeviceWords
+from qosforge.tester.measurement_plan import MeasurementPlan
+from qosforge.tester.watch import Watch
 from qoslab import control
 from qoslab.control import Overlay
 from tests.compiler.goldens import GOLDEN
@@ -53,6 +64,15 @@ def session(lab: Overlay, state: Path, key: Path | None = None) -> Iterator[Linu
         yield driver
     finally:
         driver.close()
+
+
+@contextmanager
+def every_processor_busy() -> Iterator[None]:
+    """The routers of the lab have the processors of this machine."""
+    with ExitStack() as stack:
+        for _ in range(os.cpu_count() or 1):
+            stack.callback(stack.enter_context(subprocess.Popen(["sh", "-c", "while :; do :; done"])).kill)
+        yield
 
 
 def commit(driver: LinuxTcDriver, lines: str, revert_in: int | None = None) -> None:
@@ -137,6 +157,22 @@ def test_a_note_of_a_commit_that_is_not_understood_is_named(lab: Overlay, state:
         driver.cli(["mkdir -p /run/qosforge; echo half a line > /run/qosforge/pending"])
         with pytest.raises(CommandErrorException, match="/run/qosforge/pending is not understood"):
             driver.has_pending_commit()
+
+
+def test_a_busy_router_stops_what_is_sent_through_it(lab: Overlay, state: Path) -> None:
+    permission = ProbePermission(abort=AbortBounds(cpu_percent=60, look_seconds=1))
+    without_flows = MeasurementPlan(
+        Network(name="two", devices=(), links=(), stations=(), probes=Probes(permission=permission)), ()
+    )
+    with session(lab, state) as driver:
+        device = DeviceDriver(driver, DeviceWords("r1", "linux_tc"))
+
+        def on_devices(names: Collection[str], task: Callable[[str, DeviceDriver], Any]) -> dict[str, Outcome[Any]]:
+            return {name: Outcome(name, task(name, device)) for name in names}
+
+        watch = Watch.of(without_flows, {}, on_devices)
+        with every_processor_busy(), pytest.raises(errors.TesterError, match="the processor of r1 is busy for"):
+            watch.begin(["r1"])
 
 
 def test_a_session_that_is_stopped_says_why_whatever_it_waits_for(lab: Overlay, state: Path) -> None:

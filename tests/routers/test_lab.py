@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.emulation import with_lab_stations
+from qosforge.inventory.models import Network
+from qosforge.inventory.probes import AbortBounds, ProbePermission, Probes
 from qoslab import control
 from qoslab.control import Overlay
 from qoslab.errors import ChannelError
@@ -49,6 +52,19 @@ def test_stations_reach_each_other_over_both_routers_and_the_line_has_its_rate(l
     ping(held["b"], "198.51.100.1")
     with pytest.raises(ChannelError, match="a kernel of its own"):
         control.request(state, {"op": "running", "box": "r1"})
+
+
+def test_its_stations_send_probes_and_processors_of_this_machine_stop_none(lab: Overlay, state: Path) -> None:
+    def busiest(abort: AbortBounds) -> float | None:
+        permission = ProbePermission(abort=abort)
+        bare = Network(name="two", devices=(), links=(), stations=(), probes=Probes(permission=permission))
+        probes = with_lab_stations(bare, state).probes
+        assert {host.station for host in probes.hosts} == {"a", "b"}
+        assert probes.permission.abort.look_seconds == abort.look_seconds
+        return probes.permission.abort.cpu_percent
+
+    assert busiest(AbortBounds(look_seconds=2)) is None
+    assert busiest(AbortBounds(cpu_percent=80, look_seconds=3)) == 80
 
 
 def test_a_killed_lab_leaves_no_process_and_no_namespace(lab: Overlay, state: Path) -> None:

@@ -138,7 +138,7 @@ def test_what_is_watched_is_told_before_by_its_bounds(plan: MeasurementPlan) -> 
 
 def test_devices_that_were_not_read_are_told_and_not_asked(plan: MeasurementPlan) -> None:
     bench = Bench(Router(), plan)
-    assert bench.watch.begin([], ["r2", "r"]) == ("not watched, as it was not read: r, r2",)
+    assert bench.watch.begin([], ["r2", "r"]) == ("not watched, as they were not read: r, r2",)
     bench.later(50)
     assert bench.router.asked == 0
 

@@ -87,7 +87,8 @@ class Watch:
             why = silent if self.bounds.cpu_percent is not None else "which permission.abort leaves alone"
             told.append(f"not watched for the processor, {why}: {', '.join(blind)}")
         if unread:
-            told.append(f"not watched, as it was not read: {', '.join(sorted(unread))}")
+            why = "it was" if len(unread) == 1 else "they were"
+            told.append(f"not watched, as {why} not read: {', '.join(sorted(unread))}")
         self._judge(self._begun, "the test does not begin")
         self._looked = self.clock()
         return tuple(told)
