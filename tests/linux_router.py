@@ -8,7 +8,20 @@ from pathlib import Path
 
 from napalm_linux_tc.shown import shown_lines, trees
 
-from qoslab.routers.host import Host, run
+from qoslab.routers.host import Host
+
+PORTS = ("lan0", "wan0")
+"""The ports of a router that nothing else is said of."""
+
+
+def cabled(host: Host, far: Host, ports: Iterable[str]) -> None:
+    """Start a host with these ports, whose far ends are in another one."""
+    host.start()
+    far.start()
+    for number, port in enumerate(ports):
+        host.plug(port, far, f"far{number}")
+        host.run("ip", "link", "set", port, "up")
+        far.run("ip", "link", "set", f"far{number}", "up")
 
 
 @contextmanager
@@ -16,13 +29,7 @@ def linux_router(folder: Path, ports: Iterable[str]) -> Iterator[Host]:
     """A host with these ports, whose far ends are in another one."""
     host, far = Host("router", folder / "router"), Host("far", folder / "far")
     try:
-        host.start()
-        far.start()
-        for number, port in enumerate(ports):
-            ends = [port, "netns", str(host.pid), "type", "veth", "peer", "name", f"far{number}", "netns"]
-            run("ip", "link", "add", *ends, str(far.pid))
-            host.run("ip", "link", "set", port, "up")
-            far.run("ip", "link", "set", f"far{number}", "up")
+        cabled(host, far, ports)
         yield host
     finally:
         host.stop()
@@ -30,7 +37,7 @@ def linux_router(folder: Path, ports: Iterable[str]) -> Iterator[Host]:
 
 
 def enter(host: Host, lines: Iterable[str]) -> None:
-    """Enter commands of tc and nft."""
+    """Enter commands of tc and nft; others are left out."""
     held = tuple(lines)
     for program, command in (("tc", ("tc", "-batch", "-")), ("nft", ("nft", "-f", "-"))):
         own = [line.removeprefix(f"{program} ") for line in held if line.startswith(f"{program} ")]

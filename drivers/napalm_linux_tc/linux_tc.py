@@ -24,10 +24,12 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseExcept
 from netmiko.linux import LinuxSSH
 
 from napalm_linux_tc import processors, undo
-from napalm_linux_tc.shown import TABLE, shown_lines, trees
+from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, shown_lines, trees
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
 _KNOWN = ("tc ", "nft ")
+_NO_STATUS = -1
+"""What paramiko gives for a command whose session ended before it did."""
 
 
 class LinuxTcDriver(BoundedDriver):
@@ -71,8 +73,11 @@ class LinuxTcDriver(BoundedDriver):
 
         Raises:
             ConnectAuthError: user name or password refused, or the user is not root and may not use ``sudo -n``.
-            ConnectionException: unreachable, wrong or unknown host key.
+            ConnectionException: unreachable, wrong or unknown host key, or to be reached otherwise than by SSH.
         """
+        if self.route.transport != "ssh":
+            # Each command has a session of its own in the connection, and no terminal.
+            raise ConnectionException(f"a Linux router is reached by ssh, and not by {self.route.transport}")
         where = f"{self.hostname}:{self._netmiko_arguments.get('port') or 22}"
         try:
             self.device = guarded(LinuxSSH)(
@@ -126,6 +131,8 @@ class LinuxTcDriver(BoundedDriver):
             self.guard.check()  # it says more, where it was the guard that cut the session
             raise ConnectionClosedException(f"{self.hostname} closed the session: {error}") from error
         self.guard.check()
+        if code == _NO_STATUS:
+            raise ConnectionClosedException("the device closed the session")
         return said, errors, code
 
     def _ask(self, command: str) -> str:
@@ -229,7 +236,7 @@ class LinuxTcDriver(BoundedDriver):
         said, _, code = self._run(undo.PENDING)
         if code:
             return None
-        found = re.fullmatch(r"(\d+) (\d+) (\S+)\s+(\d+)\s*", said)
+        found = re.fullmatch(r"(\d{1,15}) (\d{1,15}) (\S+)\s+(\d{1,15})\s*", said)
         if found is None:
             raise CommandErrorException(f"{undo.FOLDER}/pending is not understood: {said.strip()!r}")
         deadline, timer, now = (int(found[number]) for number in (1, 2, 4))
@@ -287,10 +294,10 @@ class LinuxTcDriver(BoundedDriver):
         return configs
 
     def _running(self) -> tuple[str, ...]:
-        qdiscs, links = self._ask("tc -j qdisc show"), self._ask("ip -j link show")
-        rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then nft -j -nn list table {TABLE}; fi")
+        qdiscs, links = self._ask(QDISCS), self._ask(LINKS)
+        rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then {RULES}; fi")
         try:
-            classes = {dev: self._ask(f"tc -d class show dev {shlex.quote(dev)}") for dev in trees(qdiscs)}
+            classes = {dev: self._ask(f"{CLASSES} {shlex.quote(dev)}") for dev in trees(qdiscs)}
             return shown_lines(links, qdiscs, classes, rules)
         except ValueError as error:
             raise CommandErrorException(str(error)) from error
@@ -298,7 +305,7 @@ class LinuxTcDriver(BoundedDriver):
     def get_facts(self) -> dict[str, Any]:
         """NAPALM's facts as far as a router tells them."""
         said = self._ask("uname -n; uname -r; cut -d. -f1 /proc/uptime")
-        found = re.fullmatch(r"(\S+)\n(\S+)\n(\d+)\n", said)
+        found = re.fullmatch(r"(\S+)\n(\S+)\n(\d{1,15})\n", said)
         if found is None:
             raise CommandErrorException(f"the router's answer is not understood: {said.strip()!r}")
         name, release, uptime = found.groups()
@@ -345,5 +352,5 @@ class LinuxTcDriver(BoundedDriver):
 
 def _line_of(errors: str) -> int:
     """The line of a batch that a program complains of: ``/dev/stdin:3:5-9`` (nft), ``Command failed -:3`` (tc)."""
-    found = re.search(r"(?:^/dev/stdin|failed -):(\d+)", errors, re.MULTILINE)
+    found = re.search(r"(?:^/dev/stdin|failed -):(\d{1,9})\b", errors, re.MULTILINE)
     return int(found[1]) if found else 1

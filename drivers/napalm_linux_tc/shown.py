@@ -12,9 +12,13 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv6Address
 from typing import Any
 
+from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.buckets import readable
 
 TABLE = "inet qosforge"
+LINKS, QDISCS, RULES = "ip -j link show", "tc -j qdisc show", f"nft -j -nn list table {TABLE}"
+CLASSES = "tc -d class show dev"
+"""What a router is asked; the last one with an interface behind it."""
 _DEFAULT_HANDLE = "0:"
 _HOOK_PRIORITY = -150  # "mangle", nft(8)
 _CLASS = re.compile(
@@ -24,6 +28,7 @@ _CLASS = re.compile(
     r" cburst (?P<cburst>[\d.]+[KM]?b)(?:/\d+)?(?: mpu 0b)?(?: level \d+)?\s*$"
 )
 _SIZES = {"b": 1, "Kb": 1024, "Mb": 1024 * 1024}
+_MOST = 2.0**64
 _RATES = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 
 
@@ -37,25 +42,42 @@ def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str)
         rules: ``nft -j list table inet qosforge``; empty where there is no such table.
 
     Raises:
-        ValueError: an answer is not what the program prints.
+        AnswerError: an answer is not what the program prints, a `ValueError`.
     """
-    try:
-        held = json.loads(qdiscs or "[]")
-        devs = sorted(link["ifname"] for link in json.loads(links) if "LOOPBACK" not in link["flags"])
-        up = {link["ifname"]: "UP" in link["flags"] for link in json.loads(links)}
-        lines = [f"ip link set dev {dev} {'up' if up[dev] else 'down'}" for dev in devs]
-        for dev in devs:
-            lines += _tree(dev, [q for q in held if q.get("dev", dev) == dev], classes.get(dev, ""))
-        lines += _rules(json.loads(rules)["nftables"]) if rules.strip() else []
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the router's answer has no {error}") from error
+    qdiscs_of = _by_interface(qdiscs)
+    with understood(LINKS):
+        told = [link for link in read_list(links, LINKS) if "LOOPBACK" not in link["flags"]]
+        up = {interface_name(link["ifname"]): "UP" in link["flags"] for link in told}
+        lines = [f"ip link set dev {dev} {'up' if up[dev] else 'down'}" for dev in sorted(up)]
+    for dev in sorted(up):
+        with understood(f"{CLASSES} {dev}"):
+            lines += printable(tuple(_tree(dev, qdiscs_of.get(dev, []), classes.get(dev, ""))))
+    if rules.strip():
+        with understood(RULES):
+            lines += printable(tuple(_rules(read_json(rules, RULES)["nftables"])))
     return tuple(lines)
 
 
 def trees(qdiscs: str) -> tuple[str, ...]:
-    """The interfaces with classes, by what ``tc -j qdisc show`` says."""
-    held = json.loads(qdiscs or "[]")
-    return tuple(q["dev"] for q in held if q.get("root") and q["kind"] == "htb")
+    """The interfaces with classes, by what ``tc -j qdisc show`` says.
+
+    Raises:
+        AnswerError: that is not what the program prints, a `ValueError`.
+    """
+    roots = ((dev, qdisc) for dev, held in _by_interface(qdiscs).items() for qdisc in held if qdisc.get("root"))
+    return tuple(dev for dev, root in roots if root["kind"] == "htb")
+
+
+def _by_interface(qdiscs: str) -> dict[str, list[dict[str, Any]]]:
+    """The queueing disciplines of each interface."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    with understood(QDISCS):
+        for qdisc in read_list(qdiscs or "[]", QDISCS):
+            words = ("kind", "handle", *(("parent",) if "parent" in qdisc else ()))
+            if not all(isinstance(qdisc[word], str) for word in words):
+                raise TypeError
+            found.setdefault(interface_name(qdisc["dev"]), []).append(qdisc)
+    return found
 
 
 def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]:
@@ -63,7 +85,7 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
     for root in (q for q in named if q.get("root")):
         if root["kind"] == "htb":
             default = int(str(root["options"].get("default", "0")), 16)
-            words = f"htb default 0x{default:x} r2q {root['options']['r2q']}"
+            words = f"htb default 0x{default:x} r2q {whole(root['options']['r2q'])}"
             yield f"tc qdisc replace dev {dev} root handle {root['handle']} {words}"
         else:
             yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_other(root)}"
@@ -106,7 +128,10 @@ def _bucket(size: str, rate: str) -> str:
 
 def _amount(words: str, units: Mapping[str, int]) -> float:
     digits = words.rstrip("KMGTbit")
-    return float(digits) * units[words[len(digits) :]]
+    amount = float(digits) * units[words[len(digits) :]]
+    if amount >= _MOST:
+        raise ValueError("more than 64 bits")
+    return amount
 
 
 def _leaf(dev: str, leaf: Mapping[str, Any]) -> str:
@@ -156,8 +181,8 @@ def _statement(one: Mapping[str, Any]) -> str:
         case "counter", _:
             return "counter"
         case "limit", {"rate": rate, "per": "second", "inv": True, "rate_unit": unit, "burst": burst}:
-            size = burst * _BYTES[value["burst_unit"]]
-            return f"limit rate over {rate * _BYTES[unit]} bytes/second burst {size} bytes"
+            size = whole(burst) * _BYTES[value["burst_unit"]]
+            return f"limit rate over {whole(rate) * _BYTES[unit]} bytes/second burst {size} bytes"
         case (("drop" | "accept" | "return"), None):
             return kind
     return json.dumps(one, separators=(",", ":"), sort_keys=True)

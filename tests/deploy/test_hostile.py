@@ -35,27 +35,33 @@ SLACK = 5.0
 """Seconds beside the limits: logging in where the step comes later, logging out, and a machine that is busy."""
 
 ENDS: Mapping[str, str] = {
-    "prompt-inside-output": "the answer holds the prompt itself",
-    "hangs-up": "the device closed the session",
+    "prompt-inside-output": "the answer holds the prompt itself|the answer to '.*' is no JSON that is understood",
+    "hangs-up": "the device closed the session|tc -j qdisc show: hostname Bo",
     "endless-questions": "keeps asking|no answer for",
 }
 """What is told of devices that end otherwise than at a limit."""
 
-Act = Callable[[DeviceDriver], object]
+Act = Callable[[str, DeviceDriver], object]
+"""What is done with a device, by the name of its driver."""
 
 
-def _batch(driver: DeviceDriver) -> None:
-    driver.load_merge_candidate(config="hostname Other\n")
+def _batch(name: str, driver: DeviceDriver) -> None:
+    driver.load_merge_candidate(config=f"{KINDS[name].line}\n")
     driver.commit_config()
 
 
+def _read(name: str, driver: DeviceDriver) -> DeviceText:
+    del name
+    return running(driver)
+
+
 ACTS: Mapping[str, Act] = {
-    "login": running,
-    "read": running,
-    "show": lambda driver: driver.cli(["show clock"]),
+    "login": _read,
+    "read": _read,
+    "show": lambda _, driver: driver.cli(["show clock"]),
     "batch": _batch,
-    "save": lambda driver: driver.confirm_commit(),
-    "logout": running,
+    "save": lambda _, driver: driver.confirm_commit(),
+    "logout": _read,
 }
 
 
@@ -110,7 +116,7 @@ def act(fleet: Fleet, step: str) -> tuple[Mapping[str, Outcome[object]], Mapping
     took = {}
 
     def one(name: str, driver: DeviceDriver) -> object:
-        done = ACTS["read" if name == "healthy" else step](driver)
+        done = ACTS["read" if name == "healthy" else step](name, driver)
         took[name] = watch.seconds
         return done
 

@@ -21,7 +21,7 @@ from qosforge.platforms.device_text import DeviceText
 from qosforge.settings import DeviceLimits, Settings
 from tests import sshd
 from tests.counted import tried
-from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, hang_up
+from tests.drivers.hostile import HEALTHY, KINDS, WAYS, Devices, Way, cut_off, hang_up
 from tests.stopwatch import Stopwatch
 
 pytestmark = pytest.mark.hostile
@@ -53,9 +53,18 @@ async def _at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     """Hang up before a word is said."""
 
 
-HANGS_UP = (Way("hangs-up-at-login", "login", hang_up), Way("hangs-up-at-once", raw=_at_once))
+HANGS_UP = (
+    Way("hangs-up-at-login", "login", hang_up),
+    Way("hangs-up-at-once", raw=_at_once),
+    Way("cuts-off", "read", cut_off),
+)
 TRIED = (*(way for way in WAYS if way.name in CHOSEN), *HANGS_UP)
 assert len(TRIED) == len(CHOSEN) + len(HANGS_UP)
+
+
+def drivers_of(by: str) -> list[str]:
+    """The drivers that come to a device so."""
+    return [driver for driver, kind in KINDS.items() if kind.typed or by == "jump"]
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +140,7 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
         took[name] = watch.seconds
         return text
 
-    outcomes = fleet.run([device.name for device in fleet.network.devices], read)
+    outcomes = fleet.run(["healthy", *drivers_of(by)], read)
     took["all"] = watch.seconds
     assert outcomes["healthy"].error is None
     held = outcomes["healthy"].value
@@ -139,14 +148,16 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     assert "hostname Box" in held.shown()
     assert took["healthy"] < LOGIN["seconds"] + SLACK
     assert took["all"] < LOGIN["seconds"] + SLACK
-    for driver in KINDS:
+    for driver in drivers_of(by):
         error = outcomes[driver].error
         assert isinstance(error, DeviceError), driver
         assert not isinstance(error, LoginRefused), "nobody refused it"
         told = error.message
         if way.raw is _at_once and not by.startswith("telnet"):
             assert told.startswith(("cannot be reached: ", "the connection broke: ")), told
-        elif way.act is hang_up or way.raw is _at_once:
+        elif way.act is hang_up and way.step == "read" and not KINDS[driver].typed:
+            assert told == "tc -j qdisc show: hostname Bo", "the command failed, and said this"
+        elif way.act in (hang_up, cut_off) or way.raw is _at_once:
             assert told == "the device closed the session"
         else:
             assert any(words in told for words in ("no answer for", "not finished within", "received")), told
@@ -158,4 +169,12 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
     watch = Stopwatch()
     fleet.close()
     assert watch.seconds < 5 * 3.0 + SLACK
-    tried(f"exchanges with a hostile device by {by} (way and driver)", len(KINDS))
+    tried(f"exchanges with a hostile device by {by} (way and driver)", len(drivers_of(by)))
+
+
+@pytest.mark.parametrize("by", ["telnet", "ssh-legacy"])
+def test_a_linux_router_is_reached_by_ssh_alone(meet: Callable[[Way, str], Fleet], by: str) -> None:
+    fleet = meet(HEALTHY, by)
+    error = fleet.run(["linux_tc"], lambda _, driver: running(driver))["linux_tc"].error
+    assert isinstance(error, DeviceError)
+    assert error.message == f"cannot be reached: a Linux router is reached by ssh, and not by {by}"

@@ -1,4 +1,6 @@
-"""Emulated devices of every platform on loopback that are as they should be until they misbehave.
+"""Devices of every platform on loopback that are as they should be until they misbehave.
+
+They are emulated, but for Linux routers, which are namespaces of this machine.
 
 Each turns hostile in one way of `tests.drivers.hostile` when a command of a step is typed, and all at once: those
 that come there first wait for `Boxes.let_loose`. What each has come to is known from its side of the connection.
@@ -24,7 +26,8 @@ from qoslab.session import Session
 from qoslab.spec import BoxSpec
 from qoslab.storage import Storage
 
-from .hostile import Way, drip, endless, garbage, huge
+from .hostile import Way, drip, endless, garbage, huge, never_ends
+from .hostile_linux import EXECUTED, NamespaceRouter, shell
 from .hostile_telnet import serve_telnet
 
 T = TypeVar("T")
@@ -49,7 +52,7 @@ class Hostile:
 
     name: str
     way: Way
-    box: Box
+    box: Box | NamespaceRouter
     port: int = 0
     reached: bool = False
     """Whether its command was typed, or the connection has come to where it falls out of step."""
@@ -130,7 +133,11 @@ class Boxes:
         return True
 
     async def _add(self, way: Way, spec: BoxSpec, startup: str, *, telnet: bool) -> Hostile:
-        box = make_box(spec, Storage(self._folder / spec.name, startup), Clock())
+        box: Box | NamespaceRouter
+        if spec.platform == "linux_tc":
+            box = NamespaceRouter(self._folder / spec.name, startup)
+        else:
+            box = make_box(spec, Storage(self._folder / spec.name, startup), Clock())
         box.boot()
         device = self.devices[spec.name] = Hostile(spec.name, way, box)
         if way.raw is None and not telnet:
@@ -165,13 +172,30 @@ class Boxes:
     async def _talk(self, device: Hostile, process: Any) -> None:
         with contextlib.suppress(asyncssh.Error, OSError):
             shown = _Shown(process, device)
+            if process.command is not None:
+                await self._execute(device, shown)
+                return
             if device.way.step == "login" and device.way.act is not None and await self.hostile(device):
                 await device.way.act(shown)
                 return
-            await Session(device.box, _Stream(self, device, shown), ACCOUNT).run()
+            if isinstance(device.box, NamespaceRouter):
+                await shell(shown)
+            else:
+                await Session(device.box, _Stream(self, device, shown), ACCOUNT).run()
             if device.way.step == "logout" and not self._healed:
                 await asyncio.Event().wait()
             process.exit(0)
+
+    async def _execute(self, device: Hostile, process: Any) -> None:
+        """One command in a session of its own."""
+        assert isinstance(device.box, NamespaceRouter)
+        act, trigger = device.way.act, EXECUTED.get(device.way.step)
+        turns = trigger is not None and trigger in process.command and await self.hostile(device)
+        if not turns or act is None or act is never_ends:
+            await device.box.execute(process)
+            return
+        await act(process)
+        process.exit(1)
 
     async def _close(self) -> None:
         self._loose.set()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 
 _TRAIN = re.compile(r"(\d+\.\d+)([A-Z]\w*)?")
+_MOST_DIGITS = 20
 
 
 class Timer(StrEnum):
@@ -76,6 +77,6 @@ def read_clock(day: str, time: str, zone: timedelta) -> datetime | None:
 
 
 def number(pattern: str, text: str) -> int | None:
-    """The number that a pattern finds in a text."""
+    """The number that a pattern finds in a text; None for one of more digits than any device counts with."""
     found = re.search(pattern, text)
-    return int(found[1]) if found else None
+    return int(found[1]) if found and len(found[1]) <= _MOST_DIGITS else None

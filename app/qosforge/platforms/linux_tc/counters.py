@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+
+from napalm_linux_tc.answers import read_json, understood, whole
 
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import Direction, QueueCount
 from qosforge.platforms.linux_tc.numbering import queue_of
 
-RULES = "nft -j list table inet qosforge"
+RULES, CLASSES = "nft -j list table inet qosforge", "tc -s class show dev"
+_SLASHES = 2
+"""In the name of a class's chain, at least: ``out/wan0/voice``."""
 _SIDES: dict[str, Direction] = {"in": "input", "out": "output"}
 _CLASS = re.compile(r"^class htb (?P<id>\S+) .*\n\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),", re.MULTILINE)
 
 
 def counter_commands(plan: Plan) -> tuple[str, ...]:
     """What a router that holds a plan is asked for its counters."""
-    trees = [f"tc -s class show dev {i.name}" for i in plan.interfaces if i.egress.scheduler]
+    trees = [f"{CLASSES} {i.name}" for i in plan.interfaces if i.egress.scheduler]
     has_rules = any(i.ingress.rules or i.egress.rules for i in plan.interfaces)
     return (*((RULES,) if has_rules else ()), *trees)
 
@@ -29,36 +31,40 @@ def read_counters(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, .
     Raises:
         ValueError: an answer is not what the command prints.
     """
-    found = []
-    drops = {
-        (i.name, number): int(match["drops"])
-        for i in plan.interfaces
-        for match in _CLASS.finditer(answers.get(f"tc -s class show dev {i.name}", ""))
-        if (number := queue_of(match["id"])) is not None
-    }
     numbers = {(i.name, r.name): r.queue for i in plan.interfaces for r in i.egress.rules}
-    for rule in _counted(answers.get(RULES, '{"nftables": []}')):
-        side, interface, name = rule["chain"].split("/", 2)
+    drops = _drops(answers, plan)
+    with understood(RULES):
+        return tuple(_counts(answers.get(RULES, '{"nftables": []}'), numbers, drops))
+
+
+def _drops(answers: Mapping[str, str], plan: Plan) -> dict[tuple[str, int], int]:
+    """Packets that each queue dropped, by interface and number."""
+    found = {}
+    for interface in plan.interfaces:
+        command = f"{CLASSES} {interface.name}"
+        with understood(command):
+            for match in _CLASS.finditer(answers.get(command, "")):
+                queue = queue_of(match["id"])
+                if queue is not None:
+                    found[interface.name, queue] = whole(int(match["drops"]))
+    return found
+
+
+def _counts(
+    answer: str, numbers: Mapping[tuple[str, str], int | None], drops: Mapping[tuple[str, int], int]
+) -> Iterator[QueueCount]:
+    for rule in (entry["rule"] for entry in read_json(answer, RULES)["nftables"] if "rule" in entry):
+        if rule["chain"].count("/") < _SLASHES or "counter" not in rule["expr"][0]:
+            continue
+        side, interface, name = rule["chain"].split("/", _SLASHES)
         counted = rule["expr"][0]["counter"]
         direction = _SIDES[side]
         number = numbers.get((interface, name)) if direction == "output" else None
-        found.append(
-            QueueCount(
-                interface,
-                direction,
-                name,
-                counted["packets"],
-                drops=drops.get((interface, number)) if number is not None else None,
-                size_bytes=counted["bytes"],
-            )
+        yield QueueCount(
+            interface,
+            direction,
+            name,
+            whole(counted["packets"]),
+            drops=drops.get((interface, number)) if number is not None else None,
+            size_bytes=whole(counted["bytes"]),
         )
-    return tuple(found)
-
-
-def _counted(answer: str) -> list[dict[str, Any]]:
-    try:
-        entries = json.loads(answer)["nftables"]
-        rules = [entry["rule"] for entry in entries if "rule" in entry]
-        return [r for r in rules if r["chain"].count("/") >= 2 and "counter" in r["expr"][0]]
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"no table of nft as JSON: {error}") from None

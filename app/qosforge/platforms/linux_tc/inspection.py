@@ -41,5 +41,4 @@ _PROGRAMS = {"tc": "iproute2", "nft": "nftables"}
 
 
 def _room(answer: str) -> int | None:
-    found = re.search(r"^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%", answer, re.MULTILINE)
-    return int(found[1]) if found else None
+    return number(r"(?m)^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%", answer)

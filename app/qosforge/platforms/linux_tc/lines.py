@@ -23,7 +23,7 @@ def _scaled(units: dict[str, int]) -> ArgumentType:
         digits = word.rstrip("abcdefghijklmnopqrstuvwxyz")
         return int(digits) * units[word[len(digits) :]]
 
-    return ArgumentType(rf"\d+(?:{'|'.join(units)})", parse)
+    return ArgumentType(rf"\d{{1,13}}(?:{'|'.join(units)})", parse)
 
 
 def _ports(word: str) -> str:
@@ -38,9 +38,9 @@ def _unquoted(word: str) -> str:
 
 
 _ARGUMENTS = {
-    "HANDLE": ArgumentType(r"[0-9a-f]+:", str),
-    "CLASSID": ArgumentType(r"[0-9a-f]+:[0-9a-f]+", str),
-    "HEX": ArgumentType(r"0x[0-9a-f]+", lambda word: int(word, 16)),
+    "HANDLE": ArgumentType(r"[0-9a-f]{1,4}:", str),
+    "CLASSID": ArgumentType(r"[0-9a-f]{1,4}:[0-9a-f]{1,4}", str),
+    "HEX": ArgumentType(r"0x[0-9a-f]{1,8}", lambda word: int(word, 16)),
     "RATE": _scaled(_UNITS),
     "SIZE": _scaled(_SIZES),
     "NAME": ArgumentType(r'"[^"\s]+"', _unquoted),
