@@ -55,6 +55,24 @@ def test_it_is_reported_once_and_as_json(qosforge: Command, tmp_path: Path, case
     assert all(problem["message"] in told.stderr for problem in problems)
 
 
+@pytest.mark.parametrize(
+    ("given", "told_by"),
+    [
+        (["nosuch"], "qosforge --help"),
+        (["lab", "nosuch"], "qosforge lab --help"),
+        (["lab", "up", "--nosuch"], "qosforge lab up --help"),
+        (["device", "add", "sw1"], "qosforge device add --help"),
+    ],
+)
+def test_a_wrong_word_is_referred_to_the_help_of_its_command(
+    qosforge: Command, given: list[str], told_by: str
+) -> None:
+    ended = qosforge(*given)
+    assert ended.code == 2
+    assert f"see `{told_by}`" in ended.stderr
+    assert qosforge(*told_by.split()[1:]).code == 0
+
+
 def test_a_bare_command_prints_its_help(qosforge: Command) -> None:
     ended = qosforge()
     assert ended.code == 2

@@ -179,7 +179,9 @@ def main() -> None:
     except typer.TyperException as wrong:
         message = wrong.format_message()
         if message:  # none where a bare command printed its help
-            _fail(InputError(message, hint="see `qosforge --help`"))
+            of_command = getattr(wrong, "ctx", None)  # a word that no command takes; none where a file is wrong
+            command = of_command.command_path if of_command is not None else "qosforge"
+            _fail(InputError(message, hint=f"see `{command} --help`"))
         sys.exit(InputError.exit_code)
     except BrokenPipeError:  # whoever reads what is printed went away
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
