@@ -47,7 +47,7 @@ def enter(host: Host, lines: Iterable[str]) -> None:
 
 def held(host: Host) -> tuple[str, ...]:
     """What the kernel holds, as the commands that would enter it."""
-    qdiscs = host.run("tc", "-j", "qdisc", "show")
+    qdiscs = host.run("tc", "-d", "-j", "qdisc", "show")
     rules = host.run("sh", "-c", "nft -j -nn list table inet qosforge 2>/dev/null || true")
     classes = {dev: host.run("tc", "-d", "class", "show", "dev", dev) for dev in trees(qdiscs)}
     return shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules)

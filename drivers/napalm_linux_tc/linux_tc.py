@@ -24,6 +24,7 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseExcept
 from netmiko.linux import LinuxSSH
 
 from napalm_linux_tc import processors, undo
+from napalm_linux_tc.schedulers import PROBE, known
 from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, shown_lines, trees
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
@@ -63,6 +64,7 @@ class LinuxTcDriver(BoundedDriver):
         self.profile = [self.platform]
         self._netmiko_arguments: dict[str, Any] = netmiko_args(arguments)
         self._candidate: tuple[str, ...] | None = None
+        self._schedulers: tuple[str, ...] | None = None
         self._as_root = ""
         self.device: GuardedConnection | None = None
 
@@ -297,8 +299,10 @@ class LinuxTcDriver(BoundedDriver):
         qdiscs, links = self._ask(QDISCS), self._ask(LINKS)
         rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then {RULES}; fi")
         try:
+            if self._schedulers is None:
+                self._schedulers = tuple(known(self._ask(PROBE)))
             classes = {dev: self._ask(f"{CLASSES} {shlex.quote(dev)}") for dev in trees(qdiscs)}
-            return shown_lines(links, qdiscs, classes, rules)
+            return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules))
         except ValueError as error:
             raise CommandErrorException(str(error)) from error
 

@@ -14,9 +14,10 @@ from typing import Any
 
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.buckets import readable
+from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words
 
 TABLE = "inet qosforge"
-LINKS, QDISCS, RULES = "ip -j link show", "tc -j qdisc show", f"nft -j -nn list table {TABLE}"
+LINKS, QDISCS, RULES = "ip -j link show", "tc -d -j qdisc show", f"nft -j -nn list table {TABLE}"
 CLASSES = "tc -d class show dev"
 """What a router is asked; the last one with an interface behind it."""
 _DEFAULT_HANDLE = "0:"
@@ -37,7 +38,7 @@ def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str)
 
     Args:
         links: ``ip -j link show``.
-        qdiscs: ``tc -j qdisc show``.
+        qdiscs: ``tc -d -j qdisc show``.
         classes: for each interface with a tree ``tc -d class show dev …``.
         rules: ``nft -j list table inet qosforge``; empty where there is no such table.
 
@@ -59,7 +60,7 @@ def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str)
 
 
 def trees(qdiscs: str) -> tuple[str, ...]:
-    """The interfaces with classes, by what ``tc -j qdisc show`` says.
+    """The interfaces with classes, by what ``tc -d -j qdisc show`` says.
 
     Raises:
         AnswerError: that is not what the program prints, a `ValueError`.
@@ -90,15 +91,23 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
         else:
             yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_other(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}
-    for line in sorted(filter(str.strip, classes.splitlines()), key=_class_order):
+    inner = {q["handle"] for q in named if q["kind"] == "red"}
+    told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
+    for line in sorted(told, key=_class_order):
         found = _CLASS.match(line)
         if found is None:
             yield f"tc class add dev {dev} {line.strip().removeprefix('class ')}"
             continue
         yield _class(dev, found)
         if found["id"] in leaves:
-            yield _leaf(dev, leaves.pop(found["id"]))
+            yield _leaf(dev, leaves.pop(found["id"]), int(_amount(found["rate"], _RATES)))
     yield from (_leaf(dev, leaf) for leaf in leaves.values())
+
+
+def _is_inner(line: str, handles: set[str]) -> bool:
+    """Whether a line is of the one class that a queue with these handles has of itself."""
+    found = re.match(r"class red [0-9a-f]+:1 parent ([0-9a-f]+:)", line)
+    return found is not None and found[1] in handles
 
 
 def _class_order(line: str) -> tuple[bool, int]:
@@ -134,15 +143,43 @@ def _amount(words: str, units: Mapping[str, int]) -> float:
     return amount
 
 
-def _leaf(dev: str, leaf: Mapping[str, Any]) -> str:
-    return f"tc qdisc add dev {dev} parent {leaf['parent']} handle {leaf['handle']} {_other(leaf)}"
+def _leaf(dev: str, leaf: Mapping[str, Any], rate: int = 0) -> str:
+    """A queue; ``rate`` (b/s) is that of the class that it is in, 0 where none is known."""
+    return f"tc qdisc add dev {dev} parent {leaf['parent']} handle {leaf['handle']} {_other(leaf, rate)}"
 
 
-def _other(qdisc: Mapping[str, Any]) -> str:
+def _other(qdisc: Mapping[str, Any], rate: int = 0) -> str:
     options = qdisc.get("options", {})
     if qdisc["kind"] in {"pfifo", "bfifo"} and set(options) == {"limit"}:
         return f"{qdisc['kind']} limit {options['limit']}"
+    if qdisc["kind"] == "red" and rate and set(options) == _RED and (words := _red(options, rate)):
+        return words
     return f"{qdisc['kind']} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"
+
+
+def _red(options: Mapping[str, Any], rate: int) -> str:
+    """A queue that drops at random as the words of its class's rate; "" where it was entered with others."""
+    if any(options[flag] for flag in ("harddrop", "adaptive", "nodrop")):
+        return ""
+    minimum, maximum, weight = (whole(options[name]) for name in ("min", "max", "ewma"))
+    average = (
+        average_words(minimum, maximum, weight) if 0 < minimum < maximum and 0 < weight <= MOST_WEIGHT else None
+    )
+    denominator = denominator_of(float(options["probability"]))
+    if average is None or denominator is None or cell(weight, average[0], rate) != options["Scell_log"]:
+        return ""
+    return red_words(
+        limit=whole(options["limit"]),
+        minimum=minimum,
+        maximum=maximum,
+        weight=weight,
+        denominator=denominator,
+        ecn=options["ecn"] is True,
+        rate=rate,
+    )
+
+
+_RED = {"limit", "min", "max", "ecn", "harddrop", "adaptive", "nodrop", "ewma", "probability", "Scell_log"}
 
 
 def _rules(entries: list[dict[str, Any]]) -> Iterator[str]:

@@ -36,7 +36,7 @@ SLACK = 5.0
 
 ENDS: Mapping[str, str] = {
     "prompt-inside-output": "the answer holds the prompt itself|the answer to '.*' is no JSON that is understood",
-    "hangs-up": "the device closed the session|tc -j qdisc show: hostname Bo",
+    "hangs-up": "the device closed the session|tc -d -j qdisc show: hostname Bo",
     "endless-questions": "keeps asking|no answer for",
 }
 """What is told of devices that end otherwise than at a limit."""

@@ -156,7 +156,7 @@ def test_each_ends_at_its_limit_by_every_transport_and_is_told_as_what_it_is(
         if way.raw is _at_once and not by.startswith("telnet"):
             assert told.startswith(("cannot be reached: ", "the connection broke: ")), told
         elif way.act is hang_up and way.step == "read" and not KINDS[driver].typed:
-            assert told == "tc -j qdisc show: hostname Bo", "the command failed, and said this"
+            assert told == "tc -d -j qdisc show: hostname Bo", "the command failed, and said this"
         elif way.act in (hang_up, cut_off) or way.raw is _at_once:
             assert told == "the device closed the session"
         else:

@@ -29,7 +29,7 @@ TRIGGERS: dict[Step, tuple[bytes, ...]] = {
 """What the commands of a step begin with, in whichever driver; ``copy`` is NAPALM's part of a batch."""
 
 EXECUTED: dict[Step, bytes] = {
-    "read": b"tc -j qdisc show",
+    "read": b"tc -d -j qdisc show",
     "show": b"show clock",
     "batch": b"cat /run/qosforge/pending",
     "save": b"mv /run/qosforge/pending",
@@ -388,6 +388,6 @@ class _Shell:
                 await self._way.act(process)
             elif b"id -u" in command:
                 process.stdout.write(b"0\n")
-            elif b"tc -j qdisc" in command or b"ip -j link" in command:
+            elif b"tc -d -j qdisc" in command or b"ip -j link" in command:
                 process.stdout.write(b"[]\n")
             process.exit(1 if b"cat /run/qosforge/pending" in command else 0)

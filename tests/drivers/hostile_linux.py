@@ -16,11 +16,11 @@ from tests.linux_router import PORTS, cabled, enter, held
 from .hostile import Step
 
 EXECUTED: dict[Step, str] = {
-    "read": "tc -j qdisc show",
+    "read": "tc -d -j qdisc show",
     "show": "uname -sr",
     "batch": "mkdir -p /run/qosforge ",
     "save": "mv /run/qosforge/pending /run/qosforge/kept",
-    "logout": "tc -j qdisc show",
+    "logout": "tc -d -j qdisc show",
 }
 """What stands in the first command of a step of a run, or of a check; of a batch: in what sets its timer."""
 

@@ -119,8 +119,8 @@ UNSEEN = {
     (Ingress, "rules"), (Rule, "any_of"), (Egress, "rules"), (Egress, "scheduler"), (Scheduler, "queues"),
     (Queue, "capped"), (System, "ietf_circuits"),
     (System, "ipv6"), (System, "encrypting"), (System, "untrusted_keeps_dscp"), (Rule, "ipv4"),
-    (Red, "by_dscp"), (Red, "stated"), (RedProfile, "colour"),
-    (Plan, "auto_qos"),
+    (Red, "by_dscp"), (Red, "stated"), (RedProfile, "colour"), (Red, "even"), (Red, "idle_decay"),
+    (Plan, "auto_qos"), (Plan, "schedulers"),
 }  # fmt: skip
 """What is no setting of a device, changed below through what it holds, or without effect by itself."""
 

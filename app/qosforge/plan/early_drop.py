@@ -27,7 +27,8 @@ class Red(PlanModel):
     """Random early detection of a queue.
 
     ``stated`` are the marks whose curves are entered although they may be the device's own: what those are is not
-    known of every release, and a device does not print them.
+    known of every release, and a device does not print them. ``even``: drops keep even distances (section 7 of
+    Floyd and Jacobson, 1993). ``idle_decay``: the average falls while nothing waits.
     """
 
     by_dscp: bool = False
@@ -36,6 +37,8 @@ class Red(PlanModel):
     profiles: tuple[RedProfile, ...] = ()
     ecn: bool = False
     stated: tuple[int, ...] = ()
+    even: bool = False
+    idle_decay: bool = True
 
 
 class TailThreshold(PlanModel):

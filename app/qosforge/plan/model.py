@@ -362,7 +362,8 @@ class Plan(PlanModel):
     numbered: lowering takes none of them. ``switched`` are the ports that the device has in layer 2, where that
     decides which policies they take. ``filter_masks`` are those of the lists that filter packets on ports, where a
     device has few masks. ``auto_qos`` are ports on which a macro of the device has typed QoS, and may type it anew.
-    ``flow_control`` are those that heed or send pause frames, which stop all classes at once.
+    ``flow_control`` are those that heed or send pause frames, which stop all classes at once. ``schedulers`` are
+    those that the device has, where it tells that and it differs between devices of an image.
     """
 
     schema_version: int = 1
@@ -376,6 +377,7 @@ class Plan(PlanModel):
     filter_masks: tuple[str, ...] = ()
     auto_qos: tuple[str, ...] = ()
     flow_control: tuple[str, ...] = ()
+    schedulers: tuple[str, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

@@ -56,6 +56,7 @@ _PROGRAMS = {
     "mgen": "mgen",
     "iperf3": "iperf3",
     "chrt": "util-linux",
+    "unshare": "util-linux",
 }
 _SSHD_PARTS = (Path("/usr/lib/openssh/sshd-session"), Path("/usr/lib/openssh/sshd-auth"))
 """Programs that OpenSSH's server is made of since releases 9.8 and 10.0; where Debian has them."""

@@ -34,6 +34,9 @@ FEATURES = frozenset(
         Feature.PRIORITY_BURST,
         Feature.WEIGHT,
         Feature.BOUNDED,
+        Feature.WRED_PROFILES,
+        Feature.WRED_WEIGHT,
+        Feature.ECN,
     }
 )
 

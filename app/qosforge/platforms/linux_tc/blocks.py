@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from napalm_linux_tc.red import red_words
+
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Queue, Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
@@ -29,8 +31,8 @@ class HtbClass:
     burst: int
     cburst: int
     quantum: int
-    kind: str
-    limit: int
+    queue: str
+    """The words of the queue below it."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,27 @@ def _class(queue: Queue, link: int, quantum: int) -> HtbClass:
         burst=held if queue.priority else burst(rate),
         cburst=held or burst(ceiling),
         quantum=quantum,
-        kind="pfifo" if queue.limit_bytes is None else "bfifo",
-        limit=queue.limit_bytes or queue.limit_packets or CAPABILITIES.queue_limit.default,
+        queue=_queue_words(queue, rate),
     )
+
+
+def _queue_words(queue: Queue, rate: int) -> str:
+    """A queue as tc takes it; ``rate`` is that of its class in bits per second."""
+    if queue.red is not None:
+        profile = queue.red.profiles[0]
+        words: str = red_words(
+            limit=queue.limit_bytes or 0,
+            minimum=profile.minimum,
+            maximum=profile.maximum,
+            weight=queue.red.weight_exponent,
+            denominator=profile.denominator,
+            ecn=queue.red.ecn,
+            rate=rate,
+        )
+        return words
+    if queue.limit_bytes is not None:
+        return f"bfifo limit {queue.limit_bytes}"
+    return f"pfifo limit {queue.limit_packets or CAPABILITIES.queue_limit.default}"
 
 
 def _quanta(queues: tuple[Queue, ...]) -> dict[int, int]:

@@ -16,6 +16,10 @@ class LinuxTc(CapabilityData):
     quantum: Range
     queue_limit: RangeWithDefault
     queue_bytes: Range
+    red_threshold: Range
+    red_packet: Fact[int]
+    red_denominator: Range
+    red_default_denominator: Fact[int]
     police_rate: Range
     police_burst: Range
 

@@ -43,6 +43,7 @@ _ARGUMENTS = {
     "HEX": ArgumentType(r"0x[0-9a-f]{1,8}", lambda word: int(word, 16)),
     "RATE": _scaled(_UNITS),
     "SIZE": _scaled(_SIZES),
+    "CHANCE": ArgumentType(r"0\.\d{1,12}|\d(?:\.\d{1,9})?e-0\d", str),
     "NAME": ArgumentType(r'"[^"\s]+"', _unquoted),
     "PLACE": ArgumentType(r'"\d+"', lambda word: int(_unquoted(word))),
     "PORTS": ArgumentType(r"\d+(?:-\d+)?", _ports),
@@ -78,6 +79,7 @@ def _rule(line: str, pattern: str, *refers: str) -> Line:
 
 
 TABLE = CommandTable(
+    Line("scheduler", "modprobe {sch_htb|sch_red}:module"),
     Line("link", "ip link set dev WORD:dev {up|down}"),
     Line(
         "tree",
@@ -100,6 +102,13 @@ TABLE = CommandTable(
         "queue",
         "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle {pfifo|bfifo}:kind "
         "limit <1-4294967295>:limit",
+        change=_tree(refers=("class {dev} {parent}",)),
+    ),
+    Line(
+        "red",
+        "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle red limit SIZE:limit "
+        "min SIZE:minimum max SIZE:maximum avpkt SIZE:packet burst <1-4294967295>:burst "
+        "probability CHANCE:probability bandwidth RATE:bandwidth [{ecn}:ecn]",
         change=_tree(refers=("class {dev} {parent}",)),
     ),
     Line(

@@ -23,6 +23,10 @@ from qosforge.units import format_rate
 
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a Linux router for a request."""
+    told = running.schedulers if running else ()
+    if told:
+        # What the device tells goes before what the inventory says of it.
+        request = request.model_copy(update={"features": frozenset(told)})
     findings: list[Finding] = []
     for c in request.classes:
         findings.extend(check_match(request, c))
@@ -37,6 +41,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
             platform=request.platform,
             interfaces=tuple(interfaces),
             foreign_lists=running.foreign_lists if running else (),
+            schedulers=told,
         ),
         findings=tuple(dict.fromkeys(findings)),
         fidelity=tuple(nearness),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from napalm_linux_tc.red import denominator_of, weight_of
+
 from qosforge.commands.reading import Entry, Reading
+from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     DROP,
     Discipline,
@@ -49,7 +52,13 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         )
         for name in names
     )
-    return Plan(device=device, platform="linux_tc", interfaces=interfaces, unknown=reading.unknown)
+    return Plan(
+        device=device,
+        platform="linux_tc",
+        interfaces=interfaces,
+        unknown=reading.unknown,
+        schedulers=tuple(entry["module"].removeprefix("sch_") for entry in reading.all("scheduler")),
+    )
 
 
 def _rules(reading: Reading) -> dict[str, tuple[Rule, ...]]:
@@ -135,12 +144,16 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
     if tree is None or whole is None:
         return Egress()
     names = {rule.queue: rule.name for rule in rules}
-    leaves = {entry["parent"]: entry for entry in reading.all("queue") if entry["dev"] == dev}
+    leaves = {entry["parent"]: entry for entry in reading.all("queue", "red") if entry["dev"] == dev}
     queues = []
     for entry in reading.all("class"):
         number = queue_of(entry["id"]) if entry["dev"] == dev else None
         if number is not None:
-            queues.append(_queue(entry, number, leaves.get(entry["id"]), names, whole["rate"]))
+            leaf = leaves.get(entry["id"])
+            limits = {} if leaf is None else _limits(leaf)
+            if leaf is not None and not limits:
+                reading.miss(leaf)
+            queues.append(_queue(entry, number, limits, names, whole["rate"]))
     default = queue_of(f"1:{tree['default']:x}")
     return Egress(
         rules=rules,
@@ -150,10 +163,24 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
     )
 
 
-def _queue(entry: Entry, number: int, leaf: Entry | None, names: dict[int | None, str], link: int) -> Queue:
+def _limits(leaf: Entry) -> dict[str, Any]:
+    """How long a queue may be, and what it drops before; nothing where its average has no weight that is known."""
+    if leaf.id == "queue":
+        return {"limit_packets" if leaf["kind"] == "pfifo" else "limit_bytes": leaf["limit"]}
+    weight = weight_of(leaf["minimum"], leaf["burst"], leaf["packet"]) if leaf["packet"] else None
+    denominator = denominator_of(float(leaf["probability"]))
+    if weight is None or denominator is None:
+        return {}
+    profile = RedProfile(minimum=leaf["minimum"], maximum=leaf["maximum"], denominator=denominator)
+    red = Red(
+        weight_exponent=weight, unit="bytes", profiles=(profile,), ecn="ecn" in leaf, even=True, idle_decay=False
+    )
+    return {"limit_bytes": leaf["limit"], "red": red}
+
+
+def _queue(entry: Entry, number: int, limits: dict[str, Any], names: dict[int | None, str], link: int) -> Queue:
     first = entry["prio"] == 0
     shaped = entry["ceil"] < link or first
-    limit = {} if leaf is None else {"limit_packets" if leaf["kind"] == "pfifo" else "limit_bytes": leaf["limit"]}
     return Queue(
         number=number,
         name=names.get(number, "default"),
@@ -163,5 +190,5 @@ def _queue(entry: Entry, number: int, leaf: Entry | None, names: dict[int | None
         shape_rate=entry["ceil"] if shaped else None,
         shape_burst_bits=8 * entry["cburst"] if shaped else None,
         shape_excess_bits=0 if shaped else None,
-        **limit,
+        **limits,
     )

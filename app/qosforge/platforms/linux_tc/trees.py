@@ -1,4 +1,4 @@
-"""The queues of an interface: a tree of HTB with a FIFO for each class.
+"""The queues of an interface: a tree of HTB with a FIFO for each class, or a queue that drops before it is full.
 
 HTB serves classes within their rates first, in the order of their ``prio``, and what these leave goes to the same
 order of classes (tc-htb(8), "SHARING ALGORITHM"). A priority class that could borrow would so take all of it: ours
@@ -7,11 +7,9 @@ never sends more than its rate, and the others share in the ratio of their quant
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
@@ -20,6 +18,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.plan.shares import PRIORITY_BURST_SECONDS
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
+from qosforge.platforms.linux_tc.early_drops import lower_early_drops
 from qosforge.units import format_rate
 
 BURST_SECONDS = 0.001
@@ -44,8 +43,15 @@ def port_rate(interface_request: InterfaceRequest) -> int:
     return held_rate(min(interface_request.shape or interface_request.usable, interface_request.usable))
 
 
-def lower_tree(request: DeviceRequest, interface_request: InterfaceRequest, findings: list[Finding]) -> Tree:
-    """The tree of an interface, a queue for each class in their order."""
+def lower_tree(
+    request: DeviceRequest,
+    interface_request: InterfaceRequest,
+    findings: list[Finding],
+) -> Tree:
+    """The tree of an interface, a queue for each class in their order.
+
+    The ``features`` of the request are the schedulers that the kernel has.
+    """
     rate = port_rate(interface_request)
     shares = zip(request.classes, _class_rates(request, rate), strict=True)
     queues = []
@@ -55,8 +61,9 @@ def lower_tree(request: DeviceRequest, interface_request: InterfaceRequest, find
             number=number, name=c.name, share=Share(unit=ShareUnit.KBPS, value=share // 1000), **_limit(c)
         )
         queue = queue.model_copy(update=_served(request, c, rate, share, findings))
-        findings.extend(_early_drops(place, c))
-        queues.append(queue)
+        drops = lower_early_drops(request, c, place, queue)
+        findings.extend(drops.findings)
+        queues.append(queue.model_copy(update=drops.fields))
     return Tree(rate, Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)))
 
 
@@ -131,10 +138,3 @@ def _limit(class_request: ClassRequest) -> dict[str, int]:
     bounds = CAPABILITIES.queue_limit
     asked = bounds.default if requested is None or requested.packets is None else requested.packets
     return {"limit_packets": min(max(asked, bounds.minimum), bounds.maximum)}
-
-
-def _early_drops(place: Place, class_request: ClassRequest) -> Iterator[Finding]:
-    wred = class_request.treatment.wred
-    if wred is not None:
-        words = {"requested": "WRED", "applied": "tail drop"}
-        yield note("wred-unsupported", place, variant="no-detection", preferred=wred.prefer, **words)

@@ -82,6 +82,8 @@ def _red(red: Red) -> RedSpec:
         weight_exponent=red.weight_exponent,
         unit=_RED_UNITS.get(red.unit, "ps"),
         ecn=red.ecn,
+        spacing="uniform" if red.even else "independent",
+        idle_decay=red.idle_decay,
         profiles=tuple(profiles),
         default=default,
     )

@@ -1,0 +1,146 @@
+"""Schedulers that stock kernels have as modules, on such a kernel in virtual time: what is compiled reads back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from napalm_linux_tc import LinuxTcDriver
+
+from qosforge.compiler.candidate import find_plan_differences, make_candidate
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.platforms.base import platform
+from qoslab import control
+from tests.compiler.support import made_text
+from tests.properties.harness import compiled, loaded
+from tests.properties.intents import Case, cases, dialect
+from tests.routers.conftest import network
+
+from .test_driver import session
+
+pytestmark = [pytest.mark.needs("virtual-time-network"), pytest.mark.timeout(1200)]
+
+LINUX = platform("linux_tc")
+PORTS = tuple(Interface(name=name, rate=10**7, role=DeviceRole.EDGE, tags=(name[:3],)) for name in ("lan0", "wan0"))
+FEW = settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+"""Each has some thirty commands, and each of these a session of SSH in the guest."""
+DEVICE = Device(
+    name="r1", platform="linux_tc", image="6.1", role=DeviceRole.EDGE, driver="linux_tc", interfaces=PORTS
+)
+
+
+@pytest.fixture(scope="module")
+def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinuxTcDriver]:
+    """The driver of a router whose kernel has every scheduler that the distribution gives it."""
+    folder = tmp_path_factory.mktemp("guest")
+    startup, state = folder / "startup.cfg", folder / "lab"
+    startup.write_text("ip link set dev lan0 up\nip link set dev wan0 up\n", encoding="utf-8")
+    try:
+        lab = control.start(network(startup).model_copy(update={"virtual_time": True}), state)
+        with session(lab, state) as driver:
+            yield driver
+    finally:
+        control.clean(state)
+
+
+def running(router: LinuxTcDriver) -> str:
+    text: str = router.get_config(retrieve="running")["running"]
+    return text
+
+
+def push(router: LinuxTcDriver, made: CompiledDevice, before: str) -> None:
+    """Enter what a device lacks, look whether it holds that, and take it back."""
+    candidate = make_candidate(made, before)
+    if not candidate.delta:
+        return
+    enter(router, candidate.delta)
+    after = running(router)
+    read = LINUX.parse(after, made.name, made.request.image)
+    assert not find_plan_differences(made.plan, read)
+    assert read.unknown == ()
+    assert make_candidate(made, after).empty
+    enter(router, candidate.inverse)
+    assert running(router) == before
+
+
+def enter(router: LinuxTcDriver, lines: Iterable[str]) -> None:
+    router.load_merge_candidate(config="\n".join(lines))
+    router.commit_config()
+
+
+WREDS = st.fixed_dictionaries(
+    {"prefer": st.just(False)},
+    optional={"weight_exponent": st.integers(1, 12), "ecn": st.booleans()},
+)
+
+
+@st.composite
+def early_detections(draw: st.DrawFn) -> dict[str, object]:
+    """WRED of a class whose packets have DSCP 18: the kernel's own profile, or one of the class."""
+    made: dict[str, object] = draw(WREDS)
+    if draw(st.booleans()):
+        unit, low = draw(st.sampled_from([("packets", 1), ("B", 64), ("kB", 1), ("ms", 1)]))
+        minimum = draw(st.integers(low, 300))
+        profile = {
+            "dscp": 18,
+            "minimum": f"{minimum} {unit}",
+            "maximum": f"{draw(st.integers(minimum, 600))} {unit}",
+        }
+        made["profiles"] = [profile | {"probability": f"{draw(st.integers(1, 100))} %"}]
+    return made
+
+
+@given(wred=early_detections(), percent=st.integers(1, 60))
+@FEW
+def test_early_detection_reads_back_as_it_was_meant_and_is_undone(
+    router: LinuxTcDriver, wred: dict[str, object], percent: int
+) -> None:
+    before = running(router)
+    web = {
+        "name": "web",
+        "match": {"any": [{"protocol": "udp", "destination_port": "80"}]},
+        "mark": {"dscp": 18},
+        "treatment": {"bandwidth": {"percent": percent}, "wred": wred},
+    }
+    sides = [{"interfaces": "lan", "direction": "input"}, {"interfaces": "wan", "direction": "output"}]
+    intent = parse_intent(made_text([web], apply=sides), "made.yaml")
+    alone = Network(name="one", devices=(DEVICE,), links=(), stations=())
+    (made,) = compile_intent(intent, alone, {"r1": before}).devices
+    refused = [f for f in made.findings if f.code == "wred-unsupported"]
+    egress = made.plan.interfaces[-1].egress
+    assert egress.scheduler is not None
+    assert (egress.scheduler.queues[0].red is None) == bool(refused)
+    push(router, made, before)
+
+
+def test_any_intent_is_held_as_meant_and_undone_by_a_kernel_with_every_scheduler(router: LinuxTcDriver) -> None:
+    """As on this machine's kernel in `tests.platforms.test_linux_tc`, which may lack most schedulers."""
+    drawn = dialect("linux_tc")
+    pushed: list[CompiledDevice] = []
+
+    @given(cases("linux_tc", drawn))
+    @FEW
+    def check(case: Case) -> None:
+        site, *documents = case
+        for intent in filter(None, map(loaded, documents)):
+            before = running(router)
+            made = compiled(site, intent, before)
+            if made is not None:
+                pushed.append(made)
+                push(router, made, before)
+
+    check()
+    assert pushed
+
+
+def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
+    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"htb", "red"}
