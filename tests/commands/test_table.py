@@ -67,6 +67,22 @@ def test_every_line_is_an_entry_or_not_understood_or_none_of_qos() -> None:
     assert voice.settings == {"percent": 50}
 
 
+def test_what_a_template_wrote_is_found_without_reading_the_rest() -> None:
+    ids = frozenset({"class", "priority", "fair", "shape", "attach"})
+    found = [
+        (entry.id, entry.line.text, dict(entry.values), entry.negated) for entry in TABLE.find_written(TEXT, ids)
+    ]
+    assert found == [
+        ("class", "class VOICE", {"name": "VOICE"}, False),
+        ("priority", "priority percent 50", {"percent": 50}, False),
+        ("fair", "no fair-queue", {}, True),
+        ("class", "class DATA", {"name": "DATA"}, False),
+        ("attach", "service-policy output OUT", {"name": "OUT"}, False),
+    ]
+    assert not list(TABLE.find_written(TEXT, frozenset()))
+    assert not list(TABLE.find_written("description an uplink\n", ids))
+
+
 def test_abbreviations_are_read_alike_and_kept_as_written_where_they_are_not_understood() -> None:
     written = TEXT.replace("priority percent 50", "prio perc 50").replace("service-policy output", "serv out")
     written = written.replace("FastEthernet0/1", "fa0/1").replace("priority 128", "pri 128")

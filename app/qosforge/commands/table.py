@@ -225,6 +225,31 @@ class CommandTable:
             opened = found[0].line.opens if found else NOTHING if missed else ELSEWHERE
             tuple(self._entries(line.children, opened or NOTHING, line.text, reading))
 
+    def find_written(self, text: str, ids: frozenset[str]) -> Iterator[Entry]:
+        """The entries of these ids, without what is below them, of a text that a template wrote in full.
+
+        A text none of whose lines begins as such lines do is not read.
+        """
+        words = self._words_of(ids)
+        if ANY_WORD in words or not words.isdisjoint([line.split(None, 1)[0] for line in text.split("\n") if line]):
+            yield from self._written(self.grammar.parse(text), "", ids)
+
+    def _written(self, lines: Tree, mode: str, ids: frozenset[str]) -> Iterator[Entry]:
+        for line in lines:
+            found = self.find(line.text, mode)
+            if found is not None and found[0].understood:
+                form, values = found
+                if form.line.id in ids:
+                    yield Entry(form.line.id, values, line, negated=form.negated)
+                if line.children:
+                    yield from self._written(line.children, form.line.opens or NOTHING, ids)
+
+    @memoise_by_value(TEXTS)
+    def _words_of(self, ids: frozenset[str]) -> frozenset[str]:
+        """The words that lines of these ids begin with."""
+        words = (form.first_words for form in self.forms if form.understood and form.line.id in ids)
+        return frozenset[str]().union(*words)
+
     def _level(self, lines: Tree, mode: str) -> Iterator[ConfigLine]:
         """The lines of a mode; what devices print further in than they take it stands beside the line before it."""
         for line in lines:

@@ -7,20 +7,19 @@ configuration, so that each doubt finds its lines by their ids and values; its n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from qosforge.commands import Entry
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.errors import Place
 from qosforge.findings import Finding, FindingRow
 from qosforge.memoise import memoise_by_value
 from qosforge.note import note
 from qosforge.platforms.base import platform
-from qosforge.platforms.capability_data import Doubt
+from qosforge.platforms.capability_data import Doubt, DoubtfulLine
 
 SHOWN = 3
 """Different numbers of one doubt that are listed."""
@@ -108,22 +107,23 @@ def _release(text: str) -> tuple[int, ...]:
 @memoise_by_value(4096)
 def _doubtful_lines(name: str, image: str, text: str) -> tuple[_DoubtfulText, ...]:
     """The lines of a configuration object that rest on a doubt, as the platform's table reads them."""
-    doubts = _about_lines(name, image)
-    concerned = {line.id for doubt in doubts for line in doubt.lines}
+    doubtful = _doubtful(name, image)
     found = []
-    for entry in _entries(platform(name).commands.read(text).entries):
-        if entry.id not in concerned:
-            continue
-        confirm = [d.confirm for d in doubts if any(line.concerns(entry.id, entry.values) for line in d.lines)]
+    for entry in platform(name).commands.find_written(text, frozenset(doubtful)):
+        confirm = [told for line, told in doubtful[entry.id] if line.concerns(entry.id, entry.values)]
         if confirm:
             found.append(_DoubtfulText(entry.line.text, entry.id, tuple(dict.fromkeys(confirm))))
     return tuple(found)
 
 
-def _entries(entries: Iterable[Entry]) -> Iterator[Entry]:
-    for entry in entries:
-        yield entry
-        yield from _entries(entry.below)
+@cache
+def _doubtful(name: str, image: str) -> Mapping[str, Sequence[tuple[DoubtfulLine, str]]]:
+    """The lines that there are doubts about by their ids, each with how its doubt is confirmed."""
+    found: dict[str, list[tuple[DoubtfulLine, str]]] = {}
+    for doubt in _about_lines(name, image):
+        for line in doubt.lines:
+            found.setdefault(line.id, []).append((line, doubt.confirm))
+    return found
 
 
 def _with_others(texts: list[str]) -> str:
@@ -136,10 +136,9 @@ def _number_rows(known: _Known, plan: BaseModel) -> Iterator[FindingRow]:
     """The numbers of a plan that rest on a doubt: the figure itself where it is a single one, else all there."""
     single = None if known.doubt.derived or isinstance(known.value, dict) else known.value
     for field, what in known.doubt.fields.items():
-        values = dict.fromkeys(_values(plan, field.split(".")))
-        there = [value for value in values if single is None or value == single]
+        there = [value for value in _values(plan, field.split(".")) if single is None or value == single]
         if there:
-            plain = [str(value) for value in there if isinstance(value, int | str)]
+            plain = [str(value) for value in dict.fromkeys(v for v in there if isinstance(v, int | str))]
             told = f"{what}: {', '.join(plain[:SHOWN])}" if plain else what
             yield FindingRow(text=told, hint=known.doubt.confirm)
 
