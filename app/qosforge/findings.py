@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from qosforge.frozen import FrozenModel
 
 DEFAULT = "default"
 """The variant of a code's own message."""
@@ -39,16 +41,14 @@ class ComparedByText(BaseModel):
         return hash(self._compared())
 
     def _compared(self) -> tuple[Any, ...]:
-        return tuple(value for name, value in self.__dict__.items() if name not in ("variant", "facts"))
+        return tuple([value for name, value in self.__dict__.items() if name not in ("variant", "facts")])
 
 
-class FindingRow(BaseModel):
+class FindingRow(FrozenModel):
     """One of several things that a finding is about: what it says beside what the finding says of all of them.
 
     ``text`` is a thing that is no class and no port, such as a configuration line.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     interfaces: tuple[str, ...] = ()
     direction: str | None = None
@@ -61,14 +61,12 @@ class FindingRow(BaseModel):
     line: int | None = None
 
 
-class Finding(ComparedByText):
+class Finding(ComparedByText, FrozenModel):
     """One diagnostic: a stable code, where it stands, what was requested, what is applied and a hint.
 
     ``rows`` are what it is about where that is several: what they have in common is said of the finding.
     ``variant`` and ``facts`` say the message and the hint again in another language.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     code: str
     severity: Severity

@@ -6,11 +6,12 @@ import re
 from collections.abc import Hashable
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
+from pydantic import AfterValidator, BeforeValidator, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from qosforge.dscp import parse_dscp
+from qosforge.frozen import FrozenModel
 from qosforge.units import Seconds, shortened
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -83,7 +84,5 @@ Requirement = Flag
 """True: prefer (a missing one is a warning), False: require (an error)."""
 
 
-class IntentModel(BaseModel):
+class IntentModel(FrozenModel):
     """Base of all intent models: immutable, no unknown key."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")

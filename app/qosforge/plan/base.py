@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from qosforge.frozen import FrozenModel
 
 
-class PlanModel(BaseModel):
+class PlanModel(FrozenModel):
     """Base of the plan's models."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
