@@ -32,6 +32,7 @@ MATCH_FEATURES = {
     "qos_group": Feature.MATCH_QOS_GROUP,
 }
 """The features that the other fields of a match stand for."""
+_ORDER = {feature: at for at, feature in enumerate(Feature)}
 
 
 def find_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Finding]:
@@ -80,7 +81,7 @@ def _find_lacking(
     for c in classes:
         wanted = dict(_required_features(sides, c, known))
         found += [
-            (c, feature, wanted[feature]) for feature in Feature if feature in wanted and feature not in known
+            (c, feature, wanted[feature]) for feature in sorted(wanted.keys() - known, key=_ORDER.__getitem__)
         ]
         if Feature.CHILDREN in known:
             found += _find_lacking(c.children, recognises, schedules, edge, known)

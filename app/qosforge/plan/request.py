@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
-
+from qosforge.frozen import FrozenModel
 from qosforge.intent.applications import Application
 from qosforge.intent.models import RESERVED_CLASS, FragmentMethod, Mark, Treatment
 from qosforge.intent.scope import PortShape, Trust
 from qosforge.inventory.models import Circuit, DeviceRole, Framing
+from qosforge.memoise import memoise_by_value
 
 
-class RequestModel(BaseModel):
+class RequestModel(FrozenModel):
     """Base of the request's models."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False)
 
 
 class Feature(StrEnum):
@@ -140,12 +138,17 @@ class ClassRequest(RequestModel):
             return None
         field, value = mark
         others = self.remarked if field == "dscp" else self.remarked_precedences
-        return TermRequest(**{field: tuple(dict.fromkeys((value, *others)))})
+        return _marked(field, tuple(dict.fromkeys((value, *others))))
 
     @property
     def is_default(self) -> bool:
         """Whether this is the class of everything else."""
         return self.name == RESERVED_CLASS
+
+
+@memoise_by_value(1024)
+def _marked(field: str, values: tuple[int, ...]) -> TermRequest:
+    return TermRequest(**{field: values})
 
 
 class EfficiencyRequest(RequestModel):
