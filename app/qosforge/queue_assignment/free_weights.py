@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import combinations
-from operator import add
+from operator import add, sub
+from typing import NamedTuple
 
 from qosforge.queue_assignment.shape import ERROR, ERRORS, MERGED, Criterion, Demand, QueueUse
-from qosforge.queue_assignment.shares import share_error
 
 Groups = list[tuple[Demand, ...]]
 Values = tuple[float, ...]
@@ -104,27 +104,69 @@ def _joined(queues: _Queues, count: int, most: int, *, by_pair: bool = False) ->
     return groups, values
 
 
+class _Sums(NamedTuple):
+    """What classes come to together: at each rate the sum of their shares and the least, and as in `QueueUse`."""
+
+    shares: tuple[float, ...]
+    least: tuple[float, ...]
+    classes: int
+    parted: int
+    alone: bool
+    kinds: frozenset[Hashable]
+    common: frozenset[Hashable]
+
+    def joined_by(self, demand: Demand, parted: int) -> _Sums:
+        """With one more class, which is ``parted`` from so many earlier ones."""
+        return _Sums(
+            tuple(map(add, self.shares, demand.shares)),
+            tuple(map(min, self.least, demand.shares)),
+            self.classes + 1,
+            self.parted + parted,
+            self.alone or demand.alone,
+            self.kinds | demand.kinds,
+            self.common & demand.kinds,
+        )
+
+
 class _Queues(dict[int, Values]):
     """The values of single queues by the classes in them: a number whose bits are the places of the demands."""
 
     def __init__(self, demands: Sequence[Demand], preference: Sequence[Criterion], *, digits: int | None) -> None:
         super().__init__({0: (0,) * (len(preference) + 1)})
-        self._demands, self._preference, self._digits = demands, preference, digits
+        self._demands, self._digits = demands, digits
+        self._measures = [criterion.measure for criterion in preference]
         self._largest = [criterion.largest for criterion in preference]
         self._inexact = preference[-1] is ERRORS
-        pairs = combinations(enumerate(demands), 2)
-        self._pairs = [(1 << a, 1 << b) for (a, one), (b, other) in pairs if one.labels & other.labels]
+        self._earlier = [
+            sum([1 << at for at, other in enumerate(demands[:place]) if d.labels & other.labels])
+            for place, d in enumerate(demands)
+        ]
+        self._sums: dict[int, _Sums] = {}
 
     def __missing__(self, group: int) -> Values:
-        classes = self.classes(group)
-        rates = list(zip(*[d.shares for d in classes], strict=True))
-        error = max([share_error(shares) for shares in rates])
+        sums = self._together(group)
+        error = max(map(sub, sums.shares, sums.least))
         if self._digits is not None:
             error = round(error, self._digits)
-        parted = sum([1 for first, second in self._pairs if group & second and not group & first])
-        use = QueueUse(classes, error, (len(classes) - 1) * sum(map(sum, rates)), parted)
-        values = self[group] = (*[criterion.measure(use) for criterion in self._preference], sum(rates[0]))
+        errors = (sums.classes - 1) * sum(sums.shares)
+        use = QueueUse(sums.classes, error, errors, sums.parted, sums.alone, sums.kinds, sums.common)
+        values = self[group] = (*[measure(use) for measure in self._measures], sums.shares[0])
         return values
+
+    def _together(self, group: int) -> _Sums:
+        """The sums of a group: those of it without its last class, and that class."""
+        found = self._sums.get(group)
+        if found is None:
+            at = group.bit_length() - 1
+            demand, before = self._demands[at], group ^ 1 << at
+            parted = (self._earlier[at] & ~before).bit_count()
+            if before:
+                found = self._together(before).joined_by(demand, parted)
+            else:
+                shares = demand.shares
+                found = _Sums(shares, shares, 1, parted, demand.alone, demand.kinds, demand.kinds)
+            self._sums[group] = found
+        return found
 
     def classes(self, group: int) -> tuple[Demand, ...]:
         """The demands of a queue in their order."""

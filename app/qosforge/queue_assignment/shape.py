@@ -26,25 +26,30 @@ class Demand(NamedTuple):
 
 
 class QueueUse(NamedTuple):
-    """The classes of one queue, the largest error of their shares (part of the link) and the sum of all errors.
+    """What the classes of one queue come to together, for the criteria.
 
-    ``parted`` are pairs with an earlier class in another queue that has a label in common.
+    ``classes`` is how many they are, ``error`` the largest error of their shares (part of the link), ``errors`` the
+    sum of all errors. ``parted`` are pairs with an earlier class in another queue that has a label in common.
+    ``alone`` says whether one of them should be alone; ``kinds`` are those of all, ``common`` those of each.
     """
 
-    classes: tuple[Demand, ...]
+    classes: int
     error: float
     errors: float
     parted: int
+    alone: bool
+    kinds: frozenset[Hashable]
+    common: frozenset[Hashable]
 
     @property
-    def alone(self) -> bool:
+    def crowded(self) -> bool:
         """Whether a class shares the queue that should be alone."""
-        return len(self.classes) > 1 and any(d.alone for d in self.classes)
+        return self.alone and self.classes > 1
 
     @property
     def unrelated(self) -> bool:
         """Whether the classes that share the queue have no kind in common."""
-        return len(self.classes) > 1 and not frozenset.intersection(*[d.kinds for d in self.classes])
+        return not self.common and self.classes > 1
 
 
 class Criterion(NamedTuple):
@@ -57,12 +62,12 @@ class Criterion(NamedTuple):
     largest: bool = False
 
 
-ALONE = Criterion(lambda use: use.alone)  # queues that a class shares which should be alone
+ALONE = Criterion(lambda use: use.crowded)  # queues that a class shares which should be alone
 UNRELATED = Criterion(lambda use: use.unrelated)  # queues of classes without a kind in common
-MISPLACED = Criterion(lambda use: len(use.classes) if use.alone or use.unrelated else 0)  # classes in such queues
+MISPLACED = Criterion(lambda use: use.classes if use.crowded or use.unrelated else 0)  # classes in such queues
 PARTED = Criterion(lambda use: use.parted)  # pairs with a label in common that are in different queues
-KINDS = Criterion(lambda use: len({kind for d in use.classes for kind in d.kinds}))  # kinds in each queue
-MERGED = Criterion(lambda use: len(use.classes) if len(use.classes) > 1 else 0)  # classes that share a queue
+KINDS = Criterion(lambda use: len(use.kinds))  # kinds in each queue
+MERGED = Criterion(lambda use: use.classes if use.classes > 1 else 0)  # classes that share a queue
 ERROR = Criterion(lambda use: use.error, largest=True)  # the largest error of a share
 ERRORS = Criterion(lambda use: use.errors)  # the sum of the errors of all shares; it is the last criterion
 

@@ -20,7 +20,7 @@ from qosforge.platforms.nortel_5510.filters import in_box_order
 from qosforge.platforms.nortel_5510.lines import port_list
 from qosforge.platforms.nortel_5510.marks import high_drop, maps, mark_findings, unnamed_findings
 from qosforge.platforms.nortel_5510.policing import police_findings, shape_findings, shaped
-from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, queue_findings
+from qosforge.platforms.nortel_5510.queues import Choice, as_served, best, choose, keeps_apart, queue_findings
 from qosforge.platforms.nortel_5510.recognise import COUNT_SUFFIX, filter_findings, rules
 from qosforge.platforms.recognition import default_marked_down, dscp_of, ipv4_only, ports_only
 from qosforge.platforms.share_fidelity import (
@@ -125,10 +125,13 @@ def _common(request: DeviceRequest, told: int | None) -> _Common:
 
 def _assumed(request: DeviceRequest, rate: int) -> Choice:
     """The set that a device most likely has where it serves the classes, else the best of all."""
-    likely = choose(request.classes, CAPABILITIES.assumed_queue_set.value, rate)
-    if likely.fits and not likely.merged and likely.error <= request.tolerance:
-        return likely
-    return best(request.classes, rate, request.tolerance) or likely
+    assumed = CAPABILITIES.assumed_queue_set.value
+    # With more classes than it has queues it cannot be the one: to find how they would share them takes long.
+    if keeps_apart(request.classes, assumed):
+        likely = choose(request.classes, assumed, rate)
+        if likely.fits and not likely.merged and likely.error <= request.tolerance:
+            return likely
+    return best(request.classes, rate, request.tolerance) or choose(request.classes, assumed, rate)
 
 
 def _called(names: dict[str, str], made: Sequence[tuple[Rule, str]]) -> dict[str, str]:

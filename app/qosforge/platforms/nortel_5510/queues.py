@@ -117,6 +117,11 @@ def choose(classes: Sequence[ClassRequest], queue_set: int, rate: int, bearable:
     )
 
 
+def keeps_apart(classes: Sequence[ClassRequest], queue_set: int) -> bool:
+    """Whether a queue set has a weighted queue for each class that has no priority."""
+    return sum(c.treatment.priority is None for c in classes) <= len(_shape(queue_set).weighted)
+
+
 def best(classes: Sequence[ClassRequest], rate: int, tolerance: float) -> Choice | None:
     """The best choice over all queue sets and assignments; None where no set fits.
 
