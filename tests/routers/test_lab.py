@@ -58,7 +58,8 @@ def test_its_stations_send_probes_and_processors_of_this_machine_stop_none(lab: 
     def busiest(abort: AbortBounds) -> float | None:
         permission = ProbePermission(abort=abort)
         bare = Network(name="two", devices=(), links=(), stations=(), probes=Probes(permission=permission))
-        probes = with_lab_stations(bare, state).probes
+        stored = Network.model_validate_json(bare.model_dump_json(by_alias=True))  # as in a run
+        probes = with_lab_stations(stored, state).probes
         assert {host.station for host in probes.hosts} == {"a", "b"}
         assert probes.permission.abort.look_seconds == abort.look_seconds
         return probes.permission.abort.cpu_percent

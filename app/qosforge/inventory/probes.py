@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, IPvAnyAddress, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    IPvAnyAddress,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from qosforge.inventory.changes import Window
 from qosforge.units import shortened
@@ -86,6 +95,11 @@ class AbortBounds(_Model):
     control_packets: Annotated[int, Field(ge=0, strict=True)] = 0
     cpu_percent: Annotated[float, Field(gt=0, le=100)] | None = 80.0
     look_seconds: Annotated[float, Field(ge=1, le=60)] = 5.0
+
+    @model_serializer(mode="wrap")
+    def _as_said(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Only what was said: a bound that nobody named is another one in a lab, also in a run that is resumed."""
+        return {name: value for name, value in serialize(self).items() if name in self.model_fields_set}
 
 
 class GuestHost(_Model):
