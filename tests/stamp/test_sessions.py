@@ -221,6 +221,19 @@ def test_the_command_measures_and_says_what_is_wrong(qosforge: Command) -> None:
     assert (refused.code, "gold" in refused.stderr) == (2, True)
 
 
+def test_answers_with_another_mark_are_told(qosforge: Command) -> None:
+    with answering(lambda payload: [answer_to(payload)]) as port:
+        told = qosforge("probe", "sender", "127.0.0.1", "--port", port, "--dscp", "ef", "--rate", "1 Mb/s")
+        unmarked = qosforge("probe", "sender", "127.0.0.1", "--port", port, "--rate", "1 Mb/s", "--json")
+    assert "answers came with DSCP default instead of DSCP ef" in told.stdout
+    assert json.loads(unmarked.stdout)["summary"]["answer_dscps"] == [0]
+    with reflecting("127.0.0.1") as reflector:
+        same = qosforge(
+            "probe", "sender", "127.0.0.1", "--port", reflector.port, "--dscp", "ef", "--rate", "1 Mb/s"
+        )
+    assert (same.code, "answers came with" in same.stdout) == (0, False)
+
+
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[Hosts]:
     with two_hosts() as made:

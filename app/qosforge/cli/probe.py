@@ -15,7 +15,7 @@ from qosforge.cli.output import print_json
 from qosforge.cli.signals import StopSignal
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
-from qosforge.dscp import parse_dscp
+from qosforge.dscp import dscp_name, parse_dscp
 from qosforge.errors import InputError, Place
 from qosforge.stamp.packet import PORT
 from qosforge.stamp.reflector import Reflector
@@ -124,11 +124,20 @@ def _print(result: SessionResult, summary: SessionSummary) -> None:
         table.add_row(name, *_cells(delays))
     print_table(table)
     out.print(f"{summary.sent} sent, {summary.lost} lost{_directions(summary)}, {summary.reordered} out of order")
+    if other := [dscp for dscp in summary.answer_dscps if dscp != result.session.dscp]:
+        out.print(
+            f"answers came with {', '.join(map(_mark, other))} instead of {_mark(result.session.dscp)}: "
+            "the way back, and with it the round trip, may be that of another class"
+        )
     ahead, error = summary.offset.ahead_ns / 1e6, summary.offset.error_ns / 1e6
     out.print(f"clocks: the reflector's is {ahead:+.3f} ms ahead, by the quickest exchange, within {error:.3f} ms")
     remote = result.remote
     if not (result.local.synchronized and remote is not None and remote.synchronized):
         out.print("one way by two clocks: one of them follows no source of time, or does not say so", style="dim")
+
+
+def _mark(dscp: int) -> str:
+    return f"DSCP {dscp_name(dscp)}"
 
 
 def _cells(delays: Delays) -> list[str]:

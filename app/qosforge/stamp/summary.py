@@ -40,6 +40,8 @@ class SessionSummary:
     ``lost_forward`` and ``lost_backward`` are ``None`` where the reflector does not number its answers by itself,
     so that nobody can tell. ``unknown`` packets are lost before the first answer or behind the last one, where
     nothing says in which direction. ``reordered`` is of the answers (RFC 4737: a lower number than one before).
+    ``answer_dscps`` are the marks that they came with: a reflector need not give back the sender's (RFC 8762 says
+    nothing of it), and the way back is that of another class then.
     """
 
     sent: int
@@ -54,6 +56,7 @@ class SessionSummary:
     backward: Delays
     round_trip: Delays
     offset: Offset
+    answer_dscps: tuple[int, ...]
 
 
 def summarize(result: SessionResult) -> SessionSummary:
@@ -79,6 +82,7 @@ def summarize(result: SessionResult) -> SessionSummary:
         backward=_delays([each.backward_ns for each in answered if each.backward_ns is not None], sent),
         round_trip=_delays([each.round_trip_ns for each in answered if each.round_trip_ns is not None], sent),
         offset=clock_offset(answered),
+        answer_dscps=tuple(sorted({each.answer_dscp for each in answered if each.answer_dscp is not None})),
     )
 
 
