@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -34,14 +35,21 @@ def understood(command: str) -> Iterator[None]:
         raise AnswerError(f"the answer to {command!r} is not understood") from None
 
 
+_PLAIN = re.compile(r'"options":\{(\w[^"{}]{1,200})\}')
+"""Options that ``tc`` prints as plain text in a document: ``"options":{default 11 }`` of ``hfsc`` (tc/q_hfsc.c)."""
+
+
 def read_json(text: str, command: str) -> Any:
     """The value of a JSON document that a command prints; ``NaN`` and the like are none.
+
+    Options that are plain text become those of the key ``said``.
 
     Raises:
         AnswerError: it is no JSON, has a number of thousands of digits, or nests without end.
     """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        mended = _PLAIN.sub(lambda found: f'"options":{{"said":{json.dumps(found[1].strip())}}}', text)
+        return json.loads(mended, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise AnswerError(f"the answer to {command!r} is no JSON that is understood") from None
 

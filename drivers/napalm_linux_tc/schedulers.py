@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 _TRIED = {
     "htb": "htb default 1",
+    "hfsc": "hfsc default 1",
     "red": "red limit 60000b min 5000b max 15000b avpkt 1000b burst 8 probability 0.1 bandwidth 10mbit",
 }
 """By scheduler, a queue of it that any kernel takes which has it."""

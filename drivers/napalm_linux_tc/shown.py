@@ -14,6 +14,7 @@ from typing import Any
 
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.buckets import readable
+from napalm_linux_tc.curves import shown_class
 from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words
 
 TABLE = "inet qosforge"
@@ -66,7 +67,7 @@ def trees(qdiscs: str) -> tuple[str, ...]:
         AnswerError: that is not what the program prints, a `ValueError`.
     """
     roots = ((dev, qdisc) for dev, held in _by_interface(qdiscs).items() for qdisc in held if qdisc.get("root"))
-    return tuple(dev for dev, root in roots if root["kind"] == "htb")
+    return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc"})
 
 
 def _by_interface(qdiscs: str) -> dict[str, list[dict[str, Any]]]:
@@ -91,14 +92,20 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
         else:
             yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_other(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}
-    inner = {q["handle"] for q in named if q["kind"] == "red"}
+    inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc"}}
     told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
     for line in sorted(told, key=_class_order):
+        if (shared := shown_class(dev, line)) is not None:
+            yield shared[1]
+            if shared[0] in leaves:
+                yield _leaf(dev, leaves.pop(shared[0]), _curve_rate(shared[1]))
+            continue
         found = _CLASS.match(line)
         if found is None:
             yield f"tc class add dev {dev} {line.strip().removeprefix('class ')}"
             continue
-        yield _class(dev, found)
+        # What holds a tree of its own is served alone: its place among others says nothing.
+        yield _class(dev, found, alone=leaves.get(found["id"], {}).get("kind") == "hfsc")
         if found["id"] in leaves:
             yield _leaf(dev, leaves.pop(found["id"]), int(_amount(found["rate"], _RATES)))
     yield from (_leaf(dev, leaf) for leaf in leaves.values())
@@ -106,8 +113,14 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
 
 def _is_inner(line: str, handles: set[str]) -> bool:
     """Whether a line is of the one class that a queue with these handles has of itself."""
-    found = re.match(r"class red [0-9a-f]+:1 parent ([0-9a-f]+:)", line)
+    found = re.match(r"class (?:red [0-9a-f]+:1 parent|hfsc) ([0-9a-f]+:)(?: root)?\s*$", line)
     return found is not None and found[1] in handles
+
+
+def _curve_rate(command: str) -> int:
+    """The share of a class of ``hfsc`` (b/s), by the command that enters it."""
+    words = command.split()
+    return int(words[words.index("ls") + 2].removesuffix("kbit")) * 1000
 
 
 def _class_order(line: str) -> tuple[bool, int]:
@@ -115,15 +128,15 @@ def _class_order(line: str) -> tuple[bool, int]:
     return (not found[2], int(found[1], 16)) if found else (True, 0)
 
 
-def _class(dev: str, found: re.Match[str]) -> str:
+def _class(dev: str, found: re.Match[str], *, alone: bool = False) -> str:
     parent = found["parent"] or found["id"].split(":")[0] + ":"
     words = [f"tc class add dev {dev} parent {parent} classid {found['id']} htb"]
-    if found["prio"] is not None:
+    if found["prio"] is not None and not alone:
         words.append(f"prio {found['prio']}")
     words.append(f"rate {found['rate'].lower()} ceil {found['ceil'].lower()}")
     words.append(f"burst {_bucket(found['burst'], found['rate'])}")
     words.append(f"cburst {_bucket(found['cburst'], found['ceil'])}")
-    if found["prio"] is not None and found["quantum"] is not None:
+    if found["prio"] is not None and found["quantum"] is not None and not alone:
         words.append(f"quantum {found['quantum']}")
     if more := found["more"].strip():
         words.append(more)
@@ -152,6 +165,8 @@ def _other(qdisc: Mapping[str, Any], rate: int = 0) -> str:
     options = qdisc.get("options", {})
     if qdisc["kind"] in {"pfifo", "bfifo"} and set(options) == {"limit"}:
         return f"{qdisc['kind']} limit {options['limit']}"
+    if qdisc["kind"] == "hfsc" and (found := re.fullmatch(r"default ([0-9a-f]{1,4})", str(options.get("said")))):
+        return f"hfsc default 0x{found[1]}"
     if qdisc["kind"] == "red" and rate and set(options) == _RED and (words := _red(options, rate)):
         return words
     return f"{qdisc['kind']} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"

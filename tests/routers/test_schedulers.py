@@ -143,4 +143,4 @@ def test_any_intent_is_held_as_meant_and_undone_by_a_kernel_with_every_scheduler
 
 
 def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
-    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"htb", "red"}
+    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"hfsc", "htb", "red"}

@@ -79,12 +79,13 @@ def service_words(queue: Queue, scheduler: Scheduler) -> str:
     if queue.priority:
         words.append("served first")
     if queue.share is not None:
-        kind = "at most" if queue.priority and queue.capped else "at least"
+        kind = "at most" if queue.priority and queue.capped and not scheduler.decoupled else "at least"
         words.append(
             f"{kind} {_share(queue.share)}" if queue.share.unit is not ShareUnit.WEIGHT else _share(queue.share)
         )
     if queue.priority and queue.share is not None and queue.capped:
-        words.append("what exceeds that is dropped while the link is busy")
+        above = "has its share of what others leave" if scheduler.decoupled else "is dropped while the link is busy"
+        words.append(f"what exceeds that {above}")
     if queue.level is not None:
         words.append(f"level {queue.level} among those within their shares")
     if not words and scheduler.discipline is not Discipline.FIFO and len(scheduler.queues) > 1:

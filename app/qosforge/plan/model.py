@@ -230,13 +230,15 @@ class Scheduler(PlanModel):
 
     ``STRICT`` lists its queues in the order of service, first served first. ``limit_percent`` is what a port may
     send of its rate, where the device limits it. ``divides_guarantees`` says that what a queue has for sure is
-    divided inside it, where that is less than what it is shaped to.
+    divided inside it, where that is less than what it is shaped to. ``decoupled``: what others leave is divided by
+    share whatever the priority, so that priority is of delay alone (HFSC).
     """
 
     discipline: Discipline
     queues: tuple[Queue, ...] = ()
     limit_percent: int | None = None
     divides_guarantees: bool = False
+    decoupled: bool = False
 
 
 class Egress(PlanModel):

@@ -140,7 +140,7 @@ def scheduler_tree(
             offered=below.offered,
             weight=weight,
             priority=_place(scheduler, position),
-            conforming=guaranteed if queue.priority and queue.capped else math.inf,
+            conforming=guaranteed if queue.priority and queue.capped and not scheduler.decoupled else math.inf,
             ceiling=min(ceiling, below.ceiling),
             children=below.children,
             division=below.division,
@@ -202,6 +202,8 @@ def _policed(queue: Queue) -> int | None:
 def _place(scheduler: Scheduler, position: int) -> int | None:
     """Place in the strict order: priority queues, then what SRR shapes; None for what is weighted."""
     queue = scheduler.queues[position]
+    if scheduler.decoupled:
+        return None
     last = max((q.level or 1 for q in scheduler.queues), default=1) + len(scheduler.queues)
     if scheduler.discipline is Discipline.STRICT:
         return position + 1
@@ -225,9 +227,12 @@ def _weights(
         return [1.0] * len(scheduler.queues)
     left = limit
     for queue in scheduler.queues:
-        if queue.priority:
+        if queue.priority and not scheduler.decoupled:
             left -= min(left, _reserved(queue, rate, whole, load.get((*path, queue.number), 0.0)))
-    weights = [0.0 if q.priority or q.shape_weight else _weight(q.share, rate, left) for q in scheduler.queues]
+    weights = [
+        0.0 if (q.priority and not scheduler.decoupled) or q.shape_weight else _weight(q.share, rate, left)
+        for q in scheduler.queues
+    ]
     return _with_default(scheduler, weights, left) if scheduler.discipline is Discipline.LLQ_CBWFQ else weights
 
 

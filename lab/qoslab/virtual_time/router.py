@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from array import array
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ SMALLEST_FRAME = 60
 LARGEST_FRAME = 1514
 MOST_PACKETS = 1_000_000
 _KB_OF_A_PACKET = 3
+_PLAIN = re.compile(rb'"options":\{\w[^"{}]{1,200}\}')
+"""Options that ``tc`` prints as plain text in its JSON, as those of ``hfsc`` (tc/q_hfsc.c)."""
 _MB_OF_THE_REST = 192
 
 
@@ -92,7 +95,7 @@ def run_router(plan: RouterPlan, *, seconds: float = 600.0) -> RouterRun:
         kernel=guest.results["kernel"].decode().strip(),
         sent_ns=tuple(at - begin for at in sent),
         received_ns=tuple(at - begin if at else None for at in received),
-        qdiscs=json.loads(guest.results["qdiscs"] or "[]"),
+        qdiscs=json.loads(_PLAIN.sub(rb'"options":{}', guest.results["qdiscs"]) or "[]"),
     )
 
 

@@ -14,6 +14,7 @@ from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.numbering import WHOLE, minor
+from qosforge.platforms.linux_tc.sharing import SharedClass, curves
 from qosforge.platforms.linux_tc.trees import burst
 
 R2Q = 10
@@ -50,7 +51,9 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     scheduled = {each.name for each in request.interfaces if each.schedule}
     for interface in plan.interfaces:
         if interface.name in scheduled:
-            result.add("tree", interface.name, **_tree(interface.name, interface.egress))
+            scheduler = interface.egress.scheduler
+            kind = "sharing-tree" if scheduler is not None and scheduler.decoupled else "tree"
+            result.add(kind, interface.name, **_tree(interface.name, interface.egress))
         elif interface.egress.scheduler is None and _has_tree(there.get(interface.name)):
             result.add("no-tree", interface.name, dev=interface.name)
     # The table is written as a whole, and interfaces that no scope names have their rules in it, too.
@@ -87,7 +90,9 @@ def _tree(dev: str, egress: Egress) -> dict[str, Any]:
         "rate": rate_words(rate),
         "burst": burst(rate),
         "r2q": max(R2Q, -(-rate // (8 * CAPABILITIES.quantum.maximum))),
-        "classes": [_class(queue, rate, _quanta(queues)[queue.number]) for queue in queues],
+        "classes": [_shared(queue, rate) for queue in queues]
+        if egress.scheduler.decoupled
+        else [_class(queue, rate, _quanta(queues)[queue.number]) for queue in queues],
     }
 
 
@@ -106,6 +111,12 @@ def _class(queue: Queue, link: int, quantum: int) -> HtbClass:
         quantum=quantum,
         queue=_queue_words(queue, rate),
     )
+
+
+def _shared(queue: Queue, link: int) -> SharedClass:
+    assert queue.share is not None
+    words = _queue_words(queue, queue.share.value * 1000)
+    return SharedClass(number=minor(queue.number), curves=curves(queue, link), queue=words)
 
 
 def _queue_words(queue: Queue, rate: int) -> str:

@@ -15,7 +15,9 @@ RULES, CLASSES = "nft -j list table inet qosforge", "tc -s class show dev"
 _SLASHES = 2
 """In the name of a class's chain, at least: ``out/wan0/voice``."""
 _SIDES: dict[str, Direction] = {"in": "input", "out": "output"}
-_CLASS = re.compile(r"^class htb (?P<id>\S+) .*\n\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),", re.MULTILINE)
+_CLASS = re.compile(
+    r"^class (?:htb|hfsc) (?P<id>\S+) .*\n\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),", re.MULTILINE
+)
 
 
 def counter_commands(plan: Plan) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ _ARGUMENTS = {
     "HEX": ArgumentType(r"0x[0-9a-f]{1,8}", lambda word: int(word, 16)),
     "RATE": _scaled(_UNITS),
     "SIZE": _scaled(_SIZES),
+    "MICROSECONDS": ArgumentType(r"\d{1,10}us", lambda word: int(word.removesuffix("us"))),
     "CHANCE": ArgumentType(r"0\.\d{1,12}|\d(?:\.\d{1,9})?e-0\d", str),
     "NAME": ArgumentType(r'"[^"\s]+"', _unquoted),
     "PLACE": ArgumentType(r'"\d+"', lambda word: int(_unquoted(word))),
@@ -79,7 +80,7 @@ def _rule(line: str, pattern: str, *refers: str) -> Line:
 
 
 TABLE = CommandTable(
-    Line("scheduler", "modprobe {sch_htb|sch_red}:module"),
+    Line("scheduler", "modprobe {sch_htb|sch_hfsc|sch_red}:module"),
     Line("link", "ip link set dev WORD:dev {up|down}"),
     Line(
         "tree",
@@ -97,6 +98,17 @@ TABLE = CommandTable(
         f"tc class add dev WORD:dev parent CLASSID:parent classid CLASSID:id htb prio <0-7>:prio {_BUCKETS} "
         "quantum <1-4294967295>:quantum",
         change=_tree(defines="class {dev} {id}", refers=("class {dev} {parent}",)),
+    ),
+    Line(
+        "sharing",
+        "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle hfsc default HEX:default",
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+    ),
+    Line(
+        "shared",
+        "tc class add dev WORD:dev parent HANDLE:parent classid CLASSID:id hfsc "
+        "[rt m1 RATE:burst_rate d MICROSECONDS:burst_us m2 RATE:guaranteed] ls m2 RATE:share [ul m2 RATE:ceil]",
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {id}"),
     ),
     Line(
         "queue",

@@ -27,6 +27,8 @@ from qosforge.plan.model import (
 )
 from qosforge.platforms.linux_tc.lines import TABLE
 from qosforge.platforms.linux_tc.numbering import queue_of
+from qosforge.platforms.linux_tc.sharing import burst_of
+from qosforge.platforms.linux_tc.trees import burst
 
 _TRANSPORTS = {"tcp": 6, "udp": 17}
 _EVERYTHING = {"ip": "0.0.0.0/0", "ip6": "::/0"}
@@ -144,21 +146,27 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
     if tree is None or whole is None:
         return Egress()
     names = {rule.queue: rule.name for rule in rules}
+    sharing = next((e for e in reading.all("sharing") if (e["dev"], e["parent"]) == (dev, whole["id"])), None)
     leaves = {entry["parent"]: entry for entry in reading.all("queue", "red") if entry["dev"] == dev}
     queues = []
-    for entry in reading.all("class"):
+    for entry in reading.all("class" if sharing is None else "shared"):
         number = queue_of(entry["id"]) if entry["dev"] == dev else None
         if number is not None:
             leaf = leaves.get(entry["id"])
             limits = {} if leaf is None else _limits(leaf)
             if leaf is not None and not limits:
                 reading.miss(leaf)
-            queues.append(_queue(entry, number, limits, names, whole["rate"]))
-    default = queue_of(f"1:{tree['default']:x}")
+            read = _queue if sharing is None else _shared_queue
+            queues.append(read(entry, number, limits, names, whole["rate"]))
+    default = queue_of(f"1:{(sharing or tree)['default']:x}")
     return Egress(
         rules=rules,
         default_queue=default,
-        scheduler=Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(sorted(queues, key=lambda q: q.number))),
+        scheduler=Scheduler(
+            discipline=Discipline.LLQ_CBWFQ,
+            queues=tuple(sorted(queues, key=lambda q: q.number)),
+            decoupled=sharing is not None,
+        ),
         shape_rate=whole["rate"],
     )
 
@@ -189,6 +197,26 @@ def _queue(entry: Entry, number: int, limits: dict[str, Any], names: dict[int | 
         share=Share(unit=ShareUnit.KBPS, value=entry["rate"] // 1000),
         shape_rate=entry["ceil"] if shaped else None,
         shape_burst_bits=8 * entry["cburst"] if shaped else None,
+        shape_excess_bits=0 if shaped else None,
+        **limits,
+    )
+
+
+def _shared_queue(
+    entry: Entry, number: int, limits: dict[str, Any], names: dict[int | None, str], link: int
+) -> Queue:
+    """A class of HFSC; one with a real-time curve has priority."""
+    first = "burst_us" in entry
+    shaped = "ceil" in entry
+    return Queue(
+        number=number,
+        name=names.get(number, "default"),
+        priority=first,
+        capped=first,
+        share=Share(unit=ShareUnit.KBPS, value=entry["share"] // 1000),
+        burst=burst_of(entry["burst_us"], entry["guaranteed"], link) if first else None,
+        shape_rate=entry["ceil"] if shaped else None,
+        shape_burst_bits=8 * burst(entry["ceil"]) if shaped else None,
         shape_excess_bits=0 if shaped else None,
         **limits,
     )

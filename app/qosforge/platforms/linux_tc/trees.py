@@ -2,7 +2,8 @@
 
 HTB serves classes within their rates first, in the order of their ``prio``, and what these leave goes to the same
 order of classes (tc-htb(8), "SHARING ALGORITHM"). A priority class that could borrow would so take all of it: ours
-never sends more than its rate, and the others share in the ratio of their quanta.
+never sends more than its rate, and the others share in the ratio of their quanta. Where the kernel has HFSC, the
+tree is one of `qosforge.platforms.linux_tc.sharing`: there it may borrow, by its share.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.plan.shares import PRIORITY_BURST_SECONDS
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
 from qosforge.platforms.linux_tc.early_drops import lower_early_drops
+from qosforge.platforms.linux_tc.sharing import HFSC, held_priority_burst
 from qosforge.units import format_rate
 
 BURST_SECONDS = 0.001
@@ -53,6 +55,7 @@ def lower_tree(
     The ``features`` of the request are the schedulers that the kernel has.
     """
     rate = port_rate(interface_request)
+    sharing = HFSC in request.features and rate <= CAPABILITIES.hfsc_rate.maximum
     shares = zip(request.classes, _class_rates(request, rate), strict=True)
     queues = []
     for number, (c, share) in enumerate(shares):
@@ -60,11 +63,13 @@ def lower_tree(
         queue = Queue(
             number=number, name=c.name, share=Share(unit=ShareUnit.KBPS, value=share // 1000), **_limit(c)
         )
-        queue = queue.model_copy(update=_served(request, c, rate, share, findings))
+        served = _in_time if sharing and c.treatment.priority is not None else _served
+        queue = queue.model_copy(update=served(request, c, rate, share, findings))
         drops = lower_early_drops(request, c, place, queue)
         findings.extend(drops.findings)
         queues.append(queue.model_copy(update=drops.fields))
-    return Tree(rate, Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues)))
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues), decoupled=sharing)
+    return Tree(rate, scheduler)
 
 
 def _class_rates(request: DeviceRequest, rate: int) -> list[int]:
@@ -104,6 +109,24 @@ def _served(
         share = Share(unit=ShareUnit.KBPS, value=held // 1000)
         return {"share": share, **_shaped(ceiling, burst(ceiling))}
     return {}
+
+
+def _in_time(
+    request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
+) -> dict[str, Any]:
+    """The fields of a queue of priority whose real-time curve is apart from its share."""
+    priority = class_request.treatment.priority
+    assert priority is not None
+    findings.append(
+        note(
+            "priority-takes-share",
+            class_place(request, class_request, direction="output"),
+            requested=f"at most {format_rate(rate)} while others wait",
+            applied=f"{format_rate(rate)} in time, and above it the class's share of what others leave",
+        )
+    )
+    size = priority.burst or rate * PRIORITY_BURST_SECONDS / 8
+    return {"priority": True, "capped": True, "burst": held_priority_burst(size, rate, link)}
 
 
 def _shaped(rate: int, bucket: int) -> dict[str, int]:

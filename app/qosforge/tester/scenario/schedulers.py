@@ -13,7 +13,9 @@ from qosforge.tester.scenario.queues import DEFAULT_LIMIT
 from qosforge.twin.schedulers import (
     BURST_BYTES,
     FIFO,
+    CbqClassSpec,
     CbwfqScheduler,
+    DcbqScheduler,
     FairScheduler,
     PrioritySpec,
     SchedulerSpec,
@@ -116,12 +118,33 @@ def leaf_queues(scheduler: Scheduler) -> list[Queue]:
 
 def twin_scheduler(scheduler: Scheduler, rate: int) -> SchedulerSpec:
     """The discipline that serves the innermost queues on ``rate`` b/s."""
+    if scheduler.decoupled:
+        return _decoupled(scheduler, rate)
     if any(_inside(queue) for queue in scheduler.queues):
         return TreeScheduler(children=_nodes(scheduler, rate, 0))
     found = _flat(scheduler, rate)
     shapes = {i: shaped for i, q in enumerate(scheduler.queues) if (shaped := _queue_shaper(q)) is not None}
     # The twin has no shapers in flow-based fair queueing: such plans are refused before.
     return replace(found, shapes=shapes) if shapes and not isinstance(found, FairScheduler) else found
+
+
+def _decoupled(scheduler: Scheduler, rate: int) -> DcbqScheduler:
+    """Priority apart from shares as D-CBQ has it, which gives what HFSC gives (`kernel-hfsc` in docs/kernel.md)."""
+    classes = []
+    for number, queue in enumerate(scheduler.queues):
+        share = min((queue.share.value * 1000 if queue.share else 0) / rate, 1.0)
+        bounded = queue.shape_rate is not None and queue.shape_rate <= share * rate
+        classes.append(
+            CbqClassSpec(
+                name=f"{number}",
+                share=share,
+                priority="high" if queue.priority else "low",
+                borrow=not bounded,
+                queue=number,
+            )
+        )
+    shapes = {i: shaped for i, q in enumerate(scheduler.queues) if (shaped := _queue_shaper(q)) is not None}
+    return DcbqScheduler(classes=tuple(classes), shapes=shapes or None)
 
 
 def _inside(queue: Queue) -> Scheduler | None:

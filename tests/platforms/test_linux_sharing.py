@@ -1,0 +1,237 @@
+"""Trees of a Linux router: HFSC where its kernel has it, else HTB; what each does with excess on a real kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from napalm_linux_tc.curves import readable_us
+from napalm_linux_tc.shown import shown_lines, trees
+
+from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.emulation import KernelRouterRun, run_kernel_router
+from qosforge.intent.loader import parse_intent
+from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.plan.model import Scheduler
+from qosforge.plan.shares import expected_shares
+from qosforge.platforms.base import platform
+from qosforge.platforms.linux_tc.sharing import burst_of, held_priority_burst
+from qosforge.tester.scenario.schedulers import twin_scheduler
+from qosforge.twin.schedulers import DcbqScheduler
+from tests.compiler.support import made_text
+
+LINUX = platform("linux_tc")
+RATE = 2_000_000
+CLASSES: list[dict[str, Any]] = [
+    {"name": "voice", "match": {"any": [{"dscp": ["ef"]}]}, "treatment": {"priority": {"percent": 30}}},
+    {"name": "web", "match": {"any": [{"dscp": ["af21"]}]}, "treatment": {"bandwidth": {"percent": 30}}},
+    {
+        "name": "bulk",
+        "match": {"any": [{"dscp": ["af11"]}]},
+        "treatment": {"bandwidth": {"percent": 20}, "shape": {"percent": 40}},
+    },
+    {
+        "name": "bound",
+        "match": {"any": [{"dscp": ["cs1"]}]},
+        "treatment": {"bandwidth": {"percent": 10}, "bounded": True},
+    },
+]
+DSCPS = {"voice": 46, "web": 18, "bulk": 10, "bound": 8, "default": 0}
+
+
+def lowered(*features: str, rate: int = RATE, running: str | None = None) -> CompiledDevice:
+    ports = (Interface(name="out", rate=rate, role=DeviceRole.EDGE, tags=("wan",)),)
+    device = Device(
+        name="r",
+        platform="linux_tc",
+        image="6.1",
+        role=DeviceRole.EDGE,
+        driver="linux_tc",
+        interfaces=ports,
+        features=frozenset(features),
+    )
+    network = Network(name="one", devices=(device,), links=(), stations=())
+    intent = parse_intent(made_text(CLASSES, apply=[{"interfaces": "wan", "direction": "output"}]), "made.yaml")
+    (made,) = compile_intent(intent, network, {} if running is None else {"r": running}).devices
+    return made
+
+
+def scheduler_of(made: CompiledDevice) -> Scheduler:
+    scheduler = made.plan.interfaces[0].egress.scheduler
+    assert scheduler is not None
+    return scheduler
+
+
+def test_a_kernel_with_hfsc_gets_curves_that_read_back() -> None:
+    made = lowered("hfsc")
+    curves = [
+        line.split(" hfsc ")[1] for line in made.text.splitlines() if "class add" in line and " hfsc " in line
+    ]
+    assert curves == [
+        "rt m1 2000kbit d 85700us m2 600kbit ls m2 600kbit",
+        "ls m2 600kbit",
+        "ls m2 400kbit ul m2 800kbit",
+        "ls m2 200kbit ul m2 200kbit",
+        "ls m2 200kbit",
+    ]
+    read = LINUX.parse(made.text, "r", "")
+    assert read.unknown == ()
+    assert read.interface("out") == made.plan.interface("out")
+    (told,) = [f for f in made.findings if f.code == "priority-takes-share"]
+    assert told.traffic_class == "voice"
+    assert [f for f in made.findings if f.code == "bounded-by-shape"] == []
+
+
+@pytest.mark.parametrize("running", [None, "modprobe sch_htb\nip link set dev out up\n"])
+def test_a_kernel_without_hfsc_gets_htb_whose_priority_does_not_borrow(running: str | None) -> None:
+    made = lowered(*(("hfsc",) if running else ()), running=running)
+    assert " hfsc " not in made.text
+    assert not scheduler_of(made).decoupled
+    (told,) = [f for f in made.findings if f.code == "bounded-by-shape"]
+    assert told.traffic_class == "voice"
+
+
+def test_rates_beyond_those_of_hfsc_get_htb() -> None:
+    assert " hfsc " in lowered("hfsc", rate=10**10).text
+    assert " hfsc " not in lowered("hfsc", rate=10**11).text
+
+
+def test_the_twin_divides_such_a_tree_as_d_cbq() -> None:
+    made = twin_scheduler(scheduler_of(lowered("hfsc")), RATE)
+    assert isinstance(made, DcbqScheduler)
+    assert [(c.share, c.priority, c.borrow) for c in made.classes] == [
+        (0.3, "high", True),
+        (0.3, "low", True),
+        (0.2, "low", True),
+        (0.1, "low", False),
+        (0.1, "low", True),
+    ]
+    assert made.shapes is not None
+    assert {number: shape.rate_bps for number, shape in made.shapes.items()} == {2: 800_000, 3: 200_000}
+
+
+@given(st.integers(1600, 10**6), st.integers(8, 10**6), st.integers(8, 10**6))
+def test_bursts_of_priority_are_known_again(size: int, rate_kbps: int, more_kbps: int) -> None:
+    rate, link = 1000 * rate_kbps, 1000 * (rate_kbps + more_kbps)
+    held = held_priority_burst(size, rate, link)
+    assert held_priority_burst(held, rate, link) == held
+    assert burst_of(readable_us(8e6 * held / (link - rate)), rate, link) == held
+
+
+HFSC = (
+    "class hfsc 1: root \n"
+    "class hfsc 1:10 parent 1: leaf 10: rt m1 2Mbit d 85.7ms m2 600Kbit ls m1 0bit d 0us m2 600Kbit \n"
+    "class hfsc 1:11 parent 1: leaf 11: ls m1 0bit d 0us m2 600012bit ul m1 0bit d 0us m2 800Kbit \n"
+)
+
+
+@pytest.mark.parametrize(
+    ("classes", "unknown"),
+    [
+        (HFSC, 0),
+        (HFSC.replace("ls m1 0bit", "ls m1 5Mbit"), 2),
+        (HFSC.replace("rt m1", "sc m1").replace(" ls m1 0bit d 0us m2 600Kbit", ""), 1),
+    ],
+)
+def test_a_tree_of_hfsc_is_read_though_tc_prints_no_json_of_it(classes: str, unknown: int) -> None:
+    """iproute2 6.1 prints the options of ``hfsc`` as plain text inside its JSON."""
+    qdiscs = (
+        '[{"kind":"htb","handle":"2:","dev":"out","root":true,"options":{"r2q":10,"default":"0x1"}},'
+        '{"kind":"hfsc","handle":"1:","dev":"out","parent":"2:1","options":{default 11 }},'
+        '{"kind":"pfifo","handle":"10:","dev":"out","parent":"1:10","options":{"limit":64}},'
+        '{"kind":"pfifo","handle":"11:","dev":"out","parent":"1:11","options":{"limit":64}}]'
+    )
+    whole = "class htb 2:1 root leaf 1: prio 0 quantum 25000 rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b\n"
+    links = json.dumps([{"ifname": "out", "flags": ["UP"]}])
+    assert trees(qdiscs) == ("out",)
+    lines = shown_lines(links, qdiscs, {"out": whole + classes}, "")
+    plan = LINUX.parse("\n".join(lines), "r", "")
+    assert len([line for line in plan.unknown if " class add " in line.text]) == unknown
+    if not unknown:
+        assert plan.unknown == ()
+        scheduler = plan.interfaces[0].egress.scheduler
+        assert scheduler is not None
+        assert [(q.priority, q.share and q.share.value, q.shape_rate) for q in scheduler.queues] == [
+            (True, 600, None),
+            (False, 600, 800_000),
+        ]
+
+
+SECONDS, WARM_UP = 6, 1
+FRAME = 1000
+
+
+def measured(made: CompiledDevice, offered: dict[str, float]) -> tuple[KernelRouterRun, list[str]]:
+    """Packets of constant rates, in parts of the link, through the tree on a kernel; the class of each packet."""
+    tree = [line for line in made.text.splitlines() if line.startswith("tc ")]
+    numbers = {c.name: f"1:{0x10 + number:x}" for number, c in enumerate(made.request.classes)}
+    tree += [
+        f"tc filter add dev out parent 1: protocol ip u32 match ip tos {DSCPS[name] << 2:#04x} 0xfc flowid {number}"
+        for name, number in numbers.items()
+    ]
+    names = list(offered)
+    gaps = {name: FRAME * 8 / (part * RATE) for name, part in offered.items()}
+    packets = sorted(
+        (round((at + 0.1 * flow) * gaps[name] * 1e9), flow)
+        for flow, name in enumerate(names)
+        for at in range(int(SECONDS / gaps[name]))
+    )
+    run = run_kernel_router(
+        tree,
+        [DSCPS[name] for name in names],
+        ([at for at, _ in packets], [flow for _, flow in packets], [FRAME] * len(packets)),
+        drain_s=0.5,
+    )
+    return run, [names[flow] for _, flow in packets]
+
+
+def parts(run: KernelRouterRun, classes: Iterable[str]) -> dict[str, float]:
+    """What each class got of the link after the warm-up."""
+    found: dict[str, float] = {}
+    for name, at in zip(classes, run.received_ns, strict=True):
+        if at is not None and WARM_UP * 1e9 < at <= SECONDS * 1e9:
+            found[name] = found.get(name, 0.0) + FRAME * 8 / RATE / (SECONDS - WARM_UP)
+    return found
+
+
+def worst_ms(run: KernelRouterRun, classes: Iterable[str], name: str) -> float:
+    """The longest delay of a class's packets in the router."""
+    waits = [
+        at - sent
+        for one, sent, at in zip(classes, run.sent_ns, run.received_ns, strict=True)
+        if one == name and at is not None
+    ]
+    return max(waits) / 1e6
+
+
+@pytest.mark.needs("virtual-time")
+def test_on_a_kernel_priority_of_hfsc_borrows_by_its_share_and_waits_for_one_packet_below_its_rate() -> None:
+    made = lowered("hfsc")
+    expected = expected_shares(scheduler_of(made), RATE, backlogged={0, 1})
+    run, classes = measured(made, {"voice": 1.2, "web": 1.2})
+    got = parts(run, classes)
+    # What three idle classes leave is divided in the ratio of the shares, 30 to 30, and not all given to priority.
+    assert got["voice"] == pytest.approx(0.5, abs=0.02)
+    assert got["web"] == pytest.approx(0.5, abs=0.02)
+    assert expected[1] == pytest.approx(0.7), "a priority class is taken to send its rate, and others what is left"
+
+    run, classes = measured(made, {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2})
+    got = parts(run, classes)
+    assert got["voice"] == pytest.approx(0.25, abs=0.01)
+    assert got["bulk"] <= 0.41
+    assert got["bound"] == pytest.approx(0.1, abs=0.01)
+    assert sum(got.values()) == pytest.approx(1.0, abs=0.02)
+    # A packet of another class, its own, and the timer's lateness.
+    assert worst_ms(run, classes, "voice") < 3 * FRAME * 8 / RATE * 1e3
+
+
+@pytest.mark.needs("virtual-time")
+def test_on_a_kernel_priority_of_htb_stays_at_its_rate() -> None:
+    run, classes = measured(lowered(), {"voice": 1.2, "web": 1.2})
+    got = parts(run, classes)
+    assert got["voice"] == pytest.approx(0.3, abs=0.05)
+    assert got["web"] == pytest.approx(0.7, abs=0.05)
