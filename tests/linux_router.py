@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from napalm_linux_tc.schedulers import PROBE, known
 from napalm_linux_tc.shown import shown_lines, trees
 
 from qoslab.routers.host import Host
@@ -46,8 +47,9 @@ def enter(host: Host, lines: Iterable[str]) -> None:
 
 
 def held(host: Host) -> tuple[str, ...]:
-    """What the kernel holds, as the commands that would enter it."""
+    """What the kernel has and holds, as the commands that would enter it."""
+    schedulers = known(host.run("sh", "-c", PROBE))
     qdiscs = host.run("tc", "-d", "-j", "qdisc", "show")
     rules = host.run("sh", "-c", "nft -j -nn list table inet qosforge 2>/dev/null || true")
     classes = {dev: host.run("tc", "-d", "class", "show", "dev", dev) for dev in trees(qdiscs)}
-    return shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules)
+    return (*schedulers, *shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules))

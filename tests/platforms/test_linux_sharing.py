@@ -161,6 +161,23 @@ def test_a_tree_of_hfsc_is_read_though_tc_prints_no_json_of_it(classes: str, unk
         ]
 
 
+def test_the_drops_of_a_class_of_hfsc_are_read() -> None:
+    made = lowered("hfsc")
+    shown = (
+        "class hfsc 1: root \n Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0) \n period 0 level 1 \n\n"
+        "class hfsc 1:10 parent 1: leaf 10: rt m1 2Mbit d 85.7ms m2 600Kbit ls m1 0bit d 0us m2 600Kbit \n"
+        " Sent 9000 bytes 9 pkt (dropped 4, overlimits 0 requeues 0) \n backlog 0b 0p requeues 0\n"
+    )
+    rule = {"chain": "out/out/voice", "expr": [{"counter": {"packets": 13, "bytes": 13000}}]}
+    answers = {
+        "nft -j list table inet qosforge": json.dumps({"nftables": [{"rule": rule}]}),
+        "tc -s class show dev out": shown,
+    }
+    assert set(LINUX.counter_commands(made.plan)) == set(answers)
+    (count,) = LINUX.read_counters(answers, made.plan)
+    assert (count.queue, count.packets, count.drops) == ("voice", 13, 4)
+
+
 SECONDS, WARM_UP = 6, 1
 FRAME = 1000
 

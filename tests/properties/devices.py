@@ -44,7 +44,15 @@ def sites(platform: str) -> st.SearchStrategy[Site]:
     return KINDS[platform].sites
 
 
-def made_site(platform: str, image: str, role: str, interfaces: dict[str, dict[str, Any]], startup: str) -> Site:
+def made_site(
+    platform: str,
+    image: str,
+    role: str,
+    interfaces: dict[str, dict[str, Any]],
+    startup: str,
+    *,
+    features: tuple[str, ...] = (),
+) -> Site:
     """A device that the inventory calls ``box``."""
     made = {
         "name": "box",
@@ -52,6 +60,7 @@ def made_site(platform: str, image: str, role: str, interfaces: dict[str, dict[s
         "image": image,
         "role": role,
         "driver": "ios",
+        "features": features,
         "interfaces": tuple({"role": role, "name": key, **value} for key, value in interfaces.items()),
     }
     return Site(Device.model_validate(made), startup)
@@ -209,7 +218,7 @@ LINUX_PORTS = ("lan0", "wan0")
 
 @st.composite
 def linux_routers(draw: st.DrawFn) -> Site:
-    """Linux routers with two ports."""
+    """Linux routers with two ports, whose inventory says of some schedulers that the kernel has them."""
     rates = (10**9, draw(st.sampled_from((2_000_000, 10_000_000, 34_368_000, 10**8, 10**9, 10**10))))
     interfaces: dict[str, dict[str, Any]] = {
         name: {"rate": rate, "tags": [name.rstrip("0")]} for name, rate in zip(LINUX_PORTS, rates, strict=True)
@@ -217,7 +226,10 @@ def linux_routers(draw: st.DrawFn) -> Site:
     if draw(st.integers(0, 3)) == 0:
         interfaces["wan0"]["contracted"] = rates[1] * draw(st.sampled_from((25, 50, 80))) // 100
     text = "".join(f"ip link set dev {name} up\n" for name in interfaces)
-    return made_site("linux_tc", "6.1", draw(st.sampled_from(("edge", "middle"))), interfaces, text)
+    schedulers = tuple(draw(st.sets(st.sampled_from(("hfsc", "red")))))
+    return made_site(
+        "linux_tc", "6.1", draw(st.sampled_from(("edge", "middle"))), interfaces, text, features=schedulers
+    )
 
 
 @dataclass(frozen=True)
