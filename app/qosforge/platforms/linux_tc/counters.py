@@ -16,7 +16,8 @@ _SLASHES = 2
 """In the name of a class's chain, at least: ``out/wan0/voice``."""
 _SIDES: dict[str, Direction] = {"in": "input", "out": "output"}
 _CLASS = re.compile(
-    r"^class (?:htb|hfsc) (?P<id>[0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\n\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),",
+    r"^class (?:htb|hfsc) (?P<id>[0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\n"
+    r"\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),",
     re.MULTILINE,
 )
 
