@@ -19,7 +19,7 @@ _HEAD = """\
 The same packets at the same times through the queues of a stock Linux kernel (QEMU in [virtual
 time](lab.md#a-kernel-in-virtual-time)) and of the twin: three classes that together ask for more than the line
 has, and pause together after every 4 Mbit of line time; 20 s of sending at 2 Mb/s, 8 s at 10 Mb/s. `qosforge
-experiment run kernel-strict`, and so on, repeats one in about a minute, as root with the same figures; `python -m
+experiment run kernel-strict`, and so on, repeats one in about a minute, with the same figures; `python -m
 benchmarks.kernel > docs/kernel.md` makes this page. What the router is told and the twin's description of the
 same queues stand beside each other in `app/qosforge/experiments/data/kernel-…/experiment.yaml`.
 
@@ -38,6 +38,10 @@ kernel gives, and the twin's D-CBQ of the same packets: 20 s of 2 Mb/s, rates on
 HFSC serves by what each class has got so far, so that nothing is left between it and the table but part of a
 packet. D-CBQ goes by an average of the rate, which favours small shares by up to a 32nd of them; where bounded
 classes are alone (row 3) it has each wait a little longer than it must.
+
+The last section is about what is asked for, and not about the twin: on a line that is full without a pause each
+class has its share within 1 %, no call is lost, and the 99th percentile of their delay is at most a tenth of that
+in one queue of 100 packets beside the same traffic.
 """
 _MEANS = {"loss_ratio": "loss", "mean_us": "mean", "p50_us": "p50", "p99_us": "p99"}
 _COLUMNS = (

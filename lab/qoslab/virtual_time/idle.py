@@ -1,4 +1,8 @@
-"""A program that counts on where a guest has nothing to do, so that its processor never halts."""
+"""A program that counts on where a guest has nothing to do, so that its processor never halts.
+
+A halted one has its clock moved by another thread of QEMU, which may see it asleep before its last instructions are
+counted: timers then come some of these late, by how this machine runs the two.
+"""
 
 from __future__ import annotations
 

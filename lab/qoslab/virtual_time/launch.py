@@ -1,9 +1,10 @@
 """Becomes the program that its arguments name, on one processor, and ends with whoever started it.
 
-QEMU moves the guest's clock from another thread than the one that runs the guest. If both ran at once, the first
-could see the guest asleep before the second has counted its last instructions, and a timer came late by these. On
-one processor, in the scheduling class where nothing of the same priority preempts, each goes on until it waits for
-the other. That class takes a privilege; without it the one that does not preempt on wake-ups comes near.
+Where the guest sleeps, as it does while it boots, QEMU moves its clock from another thread than the one that runs
+it. If both ran at once, the first could see the guest asleep before the second has counted its last instructions,
+and a timer came late by these. On one processor, in the scheduling class where nothing of the same priority
+preempts, each goes on until it waits for the other. That class takes a privilege; without it the one that does not
+preempt on wake-ups comes near.
 """
 
 import ctypes

@@ -1,7 +1,8 @@
-"""QEMU in virtual time: the guest's clock counts its instructions, and waits pass at once.
+"""QEMU in virtual time: the guest's clock counts its instructions, and waits pass almost at once.
 
-One instruction is one nanosecond, so that the same plan gives the same bytes: surely as root, where two threads of
-QEMU take turns, else mostly (`launch.py`). Source: "TCG Instruction Counting" of QEMU's documentation.
+One instruction is one nanosecond, so that the same plan gives the same bytes. A second thread of QEMU moves the
+clock where the guest's processor halts; so it never does but while it boots, of which packets know nothing
+(`idle.py`, `guest/send.py`, `launch.py`). Source: "TCG Instruction Counting" of QEMU's documentation.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from qoslab.errors import LabError
 from qoslab.virtual_time.cpio import Entry, File, Link, archive
+from qoslab.virtual_time.idle import idle_program
 from qoslab.virtual_time.parts import copied, interpreter, kernel, merged, modules, program, with_libraries
 
 _GUEST = Path(__file__).with_name("guest")
@@ -30,6 +32,8 @@ _COMMAND_LINE = (
     "tsc=reliable clocksource=tsc tsc_early_khz=1000000 lpj=1000000 no_timer_check nolapic noapic"
 )
 _LAUNCH = (sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")))
+_IDLE_NOPS = 500
+"""Near the longest round that QEMU translates as one: ten seconds of waiting take less than one of a processor."""
 _TOLD = 12
 """Lines of the guest's console that an error shows."""
 
@@ -53,6 +57,7 @@ def boot(plan: Mapping[str, bytes], *, memory_mb: int = 256, seconds: float = 60
     with tempfile.TemporaryDirectory(prefix="qoslab-virtual-time-") as name:
         folder = Path(name)
         files: dict[str, Entry] = {f"plan/{path}": File(content) for path, content in plan.items()}
+        files |= idle_program(_IDLE_NOPS)
         (folder / "initramfs").write_bytes(system(_TOOLS, _MODULES, _IMPORTS) + archive(files))
         console, results = folder / "console", folder / "results"
         command = [*_LAUNCH, str(qemu), *options(memory_mb)]

@@ -1,9 +1,9 @@
 """The Linux routers of a lab in one guest in virtual time: namespaces there, reached by OpenSSH on loopback here.
 
 The guest's network is QEMU's own (``user``), which forwards ports of loopback and nothing else. The guest never
-sleeps: where it has nothing to do, a program of the lowest class counts on, about as fast as time passes here. A
-guest that slept would skip waits, and with them the time in which the far end of a session answers. So a busy
-machine makes the guest slow, and its clock with it: what packets wait there is not longer for that.
+sleeps: where it has nothing to do, a program of the lowest class counts on, at some nine seconds for each of a
+processor. A guest that slept would skip waits, and with them the time in which the far end of a session answers.
+So a busy machine makes the guest slow, and its clock with it: what packets wait there is not longer for that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-import struct
 import subprocess
 import time
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from qoslab.routers.router import HOST_KEY, LOGIN_KEY, SSHD_CONFIG, bound, enter
 from qoslab.server import ADDRESS
 from qoslab.spec import BoxSpec, LinkSpec
 from qoslab.virtual_time.cpio import Entry, File, archive
+from qoslab.virtual_time.idle import idle_program
 from qoslab.virtual_time.machine import command_line, last_words, options, system
 from qoslab.virtual_time.parts import copied, kernel, merged, program, with_libraries
 
@@ -78,7 +78,6 @@ ip address add {address}/24 dev eth0
 ip link set eth0 up
 """
 _END = """\
-chrt --idle 0 /guest/idle &
 setsid python3 -S /guest/serve.py &
 wait
 """
@@ -239,7 +238,7 @@ def _server_files(hosts: Sequence[SshHost]) -> dict[str, Entry]:
     """The keys of every host, and what its SSH server needs."""
     files: dict[str, Entry] = {
         "guest/serve.py": copied(Path(__file__).with_name("guest_network") / "serve.py"),
-        "guest/idle": File(_idle_program(), executable=True),
+        **idle_program(_IDLE_NOPS),
         "etc/passwd": File(_PASSWD),
         "etc/group": File(b"root:x:0:\n"),
         **merged(with_libraries(path) for path in _SSHD_PARTS if path.is_file()),
@@ -266,13 +265,3 @@ def _choose_ports(hosts: Sequence[SshHost]) -> None:
             wanted = one.spec.port if one.spec is not None else 0
             one.port = int(held.enter_context(bound(wanted or last)).getsockname()[1])
             known.write_text(f"{one.port}\n")
-
-
-def _idle_program() -> bytes:
-    """A program of x86-64 that does nothing for ever: an ELF header, one segment, ``nop`` and a jump back."""
-    code = b"\x90" * _IDLE_NOPS + b"\xeb" + struct.pack("b", -_IDLE_NOPS - 2)
-    at, headers = 0x400000, 64 + 56
-    size = headers + len(code)
-    header = b"\x7fELF\x02\x01\x01" + bytes(9)
-    header += struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, at + headers, 64, 0, 0, 64, 56, 1, 0, 0, 0)
-    return header + struct.pack("<IIQQQQQQ", 1, 5, 0, at, at, size, size, 0x1000) + code

@@ -5,12 +5,13 @@ import os
 import socket
 from array import array
 from struct import pack_into
-from time import CLOCK_REALTIME, clock_gettime_ns, sleep
+from time import CLOCK_MONOTONIC, CLOCK_REALTIME, clock_gettime_ns, sleep
 
 RECEIVER = ("10.0.2.2", 9000)
 SO_SNDBUFFORCE = 32  # Linux has it, the module of the language does not
 HEADERS = 14 + 20 + 8
-LATER_NS = 100_000_000
+S = 1_000_000_000
+SOON_NS = 1_000_000
 
 
 def numbers(name: str, code: str) -> "array[int]":
@@ -29,6 +30,17 @@ def opened(flow: int, tos: int) -> socket.socket:
     return found
 
 
+def whole_second() -> int:
+    """Sleep into a second of the kernel's own time, and tell when the next one begins.
+
+    Its ticks come at whole milliseconds of that time. How long the boot took may differ by nanoseconds, and with it
+    where packets would stand between the ticks.
+    """
+    sleep((S - clock_gettime_ns(CLOCK_MONOTONIC) % S + SOON_NS) / S)
+    ahead = clock_gettime_ns(CLOCK_REALTIME) - (now := clock_gettime_ns(CLOCK_MONOTONIC))
+    return now // S * S + S + ahead
+
+
 def main() -> None:
     times, flows, sizes = numbers("times", "Q"), numbers("flows", "H"), numbers("sizes", "H")
     sends = [opened(flow, tos).send for flow, tos in enumerate(numbers("tos", "B"))]
@@ -37,7 +49,7 @@ def main() -> None:
     sent = array("Q", bytes(8 * len(times)))
     gc.disable()
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))  # wakes to the nanosecond, before anything else
-    begin = clock_gettime_ns(CLOCK_REALTIME) + LATER_NS
+    begin = whole_second()
     for number, at in enumerate(times):
         pack_into("<I", payload, 0, number)
         left = begin + at - clock_gettime_ns(CLOCK_REALTIME)
