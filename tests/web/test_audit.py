@@ -36,9 +36,9 @@ def site(backend: Backend) -> Iterator[TestClient]:
         yield made
 
 
-def _audited(site: TestClient) -> str:
+def _audited(site: TestClient, **sought: str) -> str:
     deadline = time.monotonic() + 300
-    while 'id="auditing"' in (page := site.get(AUDIT).text):
+    while 'id="auditing"' in (page := site.get(AUDIT, params=sought).text):
         assert time.monotonic() < deadline
         time.sleep(0.2)
     return page
@@ -59,6 +59,46 @@ def test_findings_are_grouped_and_lead_to_their_devices(site: TestClient, backen
     assert "by way of b56" in re.sub(r"<[^>]+>", "", re.sub(r"\s+", " ", page))
     assert "device-not-read" not in page, "that is told once, above"
     assert AUDIT in site.get("/networks/campus").text
+
+
+def test_findings_are_narrowed_by_severity_device_and_words_without_scripts(
+    site: TestClient, backend: Backend
+) -> None:
+    texts = startups(backend.networks.network("campus"))
+    texts["r1"] += "\nservice-policy output NOWHERE\n"
+    record(backend.run_requests.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
+    whole = _audited(site)
+    assert {severity for _, severity in _groups(whole)} >= {"warning", "info"}
+    count = len(_places(whole))
+    assert f"{count} findings" in whole
+
+    warnings = _audited(site, severity="warning")
+    assert {severity for _, severity in _groups(warnings)} == {"warning"}
+    assert f"{len(_places(warnings))} findings fit, of {count}." in warnings
+    assert '<option value="warning" selected>' in warnings, "what was chosen stays in the form"
+    assert 'id="paths"' not in warnings, "a path has no severity"
+
+    of_r1 = _audited(site, device="r1")
+    assert set(_places(of_r1)) == {"r1"}
+    assert _places(of_r1) == [name for name in _places(whole) if name == "r1"]
+
+    (group,) = _groups(_audited(site, q="R1 not-understood"))
+    assert group[0] == "line-not-understood", "every word, in any case, of code, message, device or port"
+    nothing = _audited(site, q="<b>")
+    assert "No finding fits this filter." in nothing
+    assert 'value="&lt;b&gt;"' in nothing
+    assert site.get(AUDIT, params={"severity": "grave"}).status_code == 422
+
+
+def _groups(page: str) -> list[tuple[str, str]]:
+    """Code and severity of the groups of a page."""
+    return re.findall(r'<article class="card" id="([a-z-]+)-(error|warning|info)">', page)
+
+
+def _places(page: str) -> list[str]:
+    """The devices of all findings of a page, in its order."""
+    findings = page.partition('id="audited"')[2].partition('id="paths"')[0]
+    return re.findall(r'<li><a href="/networks/campus/devices/([^"]+)">', findings)
 
 
 def test_a_network_that_was_never_read_says_so(site: TestClient) -> None:

@@ -67,7 +67,7 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     page.keyboard.press("Escape")
     expect(field).to_be_focused()
 
-    note = preview.get_by_text("recognised by transport ports only").first
+    note = preview.locator(".preview-findings").get_by_text("recognised by transport ports only").first
     expect(note).to_be_hidden()
     page.get_by_role("checkbox", name="notes").check()
     expect(note).to_be_visible()

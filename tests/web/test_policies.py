@@ -14,6 +14,9 @@ from qosforge.api.backend import Backend
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 from qosforge.policy_library.groups import STARTING_POINTS
+from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.tables import RunStatus
+from qosforge.web.views.policy_search import AT_ONCE
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -231,3 +234,58 @@ def test_an_admin_hides_a_shipped_policy_by_ticking_a_device(client: TestClient,
     kept = client.post("/policies/rfc4594-8/versions", data=body | {"shadow_shipped": "yes"}, headers=said)
     assert kept.json()["number"] == 1
     assert 'id="shadow-shipped"' not in client.get("/policies/rfc4594-8/edit").text
+
+
+def _shown(client: TestClient, **search: str | int) -> list[str]:
+    """The policies whose cards a page has, in its order."""
+    page = client.get("/policies", params=search)
+    assert page.status_code == 200, page.text
+    return re.findall(r'<h3><a href="/policies/([^"]+)">', page.text)
+
+
+def test_policies_are_found_by_their_words_without_scripts(
+    client: TestClient, persons: Persons, backend: Backend, gold: None
+) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    assert _shown(client, q="gold") == ["gold", "aircraft-gold"], "those that people stored come first"
+    assert _shown(client, q="GOLD  slow") == ["gold"], "every word, in any case, also of the comment"
+    assert _shown(client, q="gold fast") == []
+    page = client.get("/policies", params={"q": "gold slow"}).text
+    assert f"1 policy fits, of {len(shipped_policies()) + 1}." in page
+    assert 'name="q" value="gold slow"' in page, "what was looked for stays in the form"
+    assert 'id="starting-points"' not in page
+    nothing = client.get("/policies", params={"q": "<b>"}).text
+    assert "No policy fits this filter." in nothing
+    assert 'value="&lt;b&gt;"' in nothing
+
+
+def test_policies_are_found_by_network_and_last_run(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    mine = backend.policies.seen_by(somebody("ann"))
+    for name, network in (("everywhere", "*"), ("here", "campus"), ("there", "itesm")):
+        mine.store(name, PolicySource(GOLD.replace("gold", name)), "", network=network)
+    run = backend.run_requests.store.create_run("itesm", "everywhere", "0" * 64, {})
+    assert _shown(client, network="campus") == ["here"]
+    assert sorted(_shown(client, network="itesm")) == ["everywhere", "there"]
+    assert _shown(client, state="waiting") == ["everywhere"]
+    assert _shown(client, state="undone") == []
+    backend.run_requests.store.set_status(run.id, RunStatus.FAILED, reason=Reason("no power", "push", "try again"))
+    assert _shown(client, state="undone") == ["everywhere"]
+    assert _shown(client, state="in_force") == []
+    assert {"here", "there"} <= set(_shown(client, state="never"))
+    assert "everywhere" not in _shown(client, state="never")
+    assert client.get("/policies", params={"state": "nonsense"}).status_code == 422
+
+
+def test_many_policies_come_a_page_at_a_time(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    mine = backend.policies.seen_by(somebody("ann"))
+    names = [f"site-{number:02}" for number in range(AT_ONCE + 2)]
+    for name in names:
+        mine.store(name, PolicySource(GOLD.replace("gold", name)), "", network="*")
+    assert _shown(client, q="site-") == names[: -AT_ONCE - 1 : -1], "newest first"
+    assert _shown(client, q="site-", order="name") == names[:AT_ONCE]
+    page = client.get("/policies", params={"q": "site-", "order": "name"}).text
+    assert 'rel="next" href="/policies?q=site-&amp;order=name&amp;page=2#own"' in page
+    assert _shown(client, q="site-", order="name", page=2) == names[AT_ONCE:]
+    assert _shown(client, q="site-", order="name", page=99) == names[AT_ONCE:], "there is no page 99"

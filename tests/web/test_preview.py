@@ -103,6 +103,16 @@ def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]
     assert "requested 35 %, applied 35.7 % (+0.7 points of the link rate)" in told
 
 
+def test_what_devices_would_be_given_stands_before_what_is_found(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
+    page = _preview(client, viewer, _form())
+    parts = ("preview-near", "preview-devices", "preview-findings", "prediction")
+    places = [page.index(f' id="{part}"') for part in parts]
+    assert places == sorted(places)
+    assert '<a href="#preview-findings">' in page[: places[0]], "the way to the findings is at the head"
+
+
 def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, _form())
     told = _plain(page)

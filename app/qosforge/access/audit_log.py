@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 
@@ -22,7 +22,7 @@ from qosforge.database.connections import Database
 UNKNOWN = 0
 """Status of a call whose process ended before it had answered: what it asked for may have been done."""
 
-_FAILED = 400
+_FAILED, _BROKEN = 400, 500
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -100,15 +100,29 @@ def calls_page(
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
 
 
+Result = Literal["done", "refused", "failed", "unknown"]
+"""What came of a call: it was done, refused (HTTP 4xx), it failed (5xx), or nobody knows (`UNKNOWN`)."""
+RESULTS: tuple[Result, ...] = ("done", "refused", "failed", "unknown")
+
+
+def result_of(status: int) -> Result:
+    """What came of a call, by its status."""
+    if status == UNKNOWN:
+        return "unknown"
+    return "failed" if status >= _BROKEN else "refused" if status >= _FAILED else "done"
+
+
 @dataclass(frozen=True)
 class CallFilter:
-    """A filter for calls: by actor, by network, only those that were ``refused`` or failed, and, unless these are
-    ``None``, only those from ``since`` on, those up to ``until``, and those before a number of the log.
+    """A filter for calls: by actor, by network, by what came of them (``results``), by how what was asked begins
+    (``actions``), and, unless these are ``None``, only those from ``since`` on, those up to ``until``, and those
+    before a number of the log. Empty ones filter nothing.
     """
 
     actor: str = ""
     network: str = ""
-    refused: bool = False
+    results: Collection[Result] = ()
+    actions: Collection[str] = ()
     since: datetime | None = None
     until: datetime | None = None
     before: int | None = None
@@ -118,23 +132,42 @@ def latest_calls(
     database: Database, networks: Collection[str] | None, filter_: CallFilter, limit: int = 100
 ) -> list[LoggedCall]:
     """The last calls that pass a filter, newest first; those of some networks only, unless ``None``."""
-    query = sa.select(CALLS).order_by(CALLS.c.seq.desc()).limit(limit)
+    query = sa.select(CALLS).where(*_conditions(filter_)).order_by(CALLS.c.seq.desc()).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
-    if filter_.actor:
-        query = query.where(CALLS.c.actor == filter_.actor)
-    if filter_.network:
-        query = query.where(CALLS.c.network == filter_.network)
-    if filter_.refused:
-        query = query.where(sa.or_(CALLS.c.status >= _FAILED, CALLS.c.status == UNKNOWN))
-    if filter_.since is not None:
-        query = query.where(CALLS.c.at >= filter_.since)
-    if filter_.until is not None:
-        query = query.where(CALLS.c.at <= filter_.until)
-    if filter_.before is not None:
-        query = query.where(CALLS.c.seq < filter_.before)
     with database.read() as connection:
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+def _conditions(filter_: CallFilter) -> Iterator[sa.ColumnElement[bool]]:
+    if filter_.actor:
+        yield CALLS.c.actor == filter_.actor
+    if filter_.network:
+        yield CALLS.c.network == filter_.network
+    if filter_.results:
+        yield sa.or_(*(_has_result(result) for result in filter_.results))
+    if filter_.actions:
+        yield sa.or_(*(CALLS.c.action.startswith(start, autoescape=True) for start in filter_.actions))
+    if filter_.since is not None:
+        yield CALLS.c.at >= filter_.since
+    if filter_.until is not None:
+        yield CALLS.c.at <= filter_.until
+    if filter_.before is not None:
+        yield CALLS.c.seq < filter_.before
+
+
+def _has_result(result: Result) -> sa.ColumnElement[bool]:
+    """The condition of `result_of`."""
+    status = CALLS.c.status
+    match result:
+        case "unknown":
+            return status == UNKNOWN
+        case "failed":
+            return status >= _BROKEN
+        case "refused":
+            return sa.and_(status >= _FAILED, status < _BROKEN)
+        case "done":
+            return sa.and_(status != UNKNOWN, status < _FAILED)
 
 
 def as_json_lines(calls: Iterable[LoggedCall]) -> Iterator[str]:

@@ -86,6 +86,9 @@ TESTERS = sa.Table(
 )
 """External testers that may give measurements, by their public keys (Ed25519, PEM)."""
 
+ACTION_LENGTH = 64
+"""Characters of what was asked that a row of the log holds; longer ones are cut."""
+
 CALLS = sa.Table(
     "calls",
     METADATA,
@@ -93,7 +96,7 @@ CALLS = sa.Table(
     sa.Column("at", UtcDateTime, nullable=False),
     sa.Column("actor", NAME, nullable=False),
     sa.Column("credential", sa.String(64), nullable=False),
-    sa.Column("action", sa.String(64), nullable=False),
+    sa.Column("action", sa.String(ACTION_LENGTH), nullable=False),
     sa.Column("network", NAME, nullable=False),
     sa.Column("resource", sa.String(255), nullable=False),
     sa.Column("status", sa.Integer, nullable=False),
@@ -112,7 +115,7 @@ OPEN_CALLS = sa.Table(
     sa.Column("at", UtcDateTime, nullable=False, index=True),
     sa.Column("actor", NAME, nullable=False),
     sa.Column("credential", sa.String(64), nullable=False),
-    sa.Column("action", sa.String(64), nullable=False),
+    sa.Column("action", sa.String(ACTION_LENGTH), nullable=False),
     sa.Column("network", NAME, nullable=False),
     sa.Column("resource", sa.String(255), nullable=False),
     sa.Column("request_id", sa.String(64), nullable=False),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Path, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Path, Response, UploadFile
 from fastapi.responses import RedirectResponse
 
 from qosforge.access.roles import Role
@@ -15,6 +15,7 @@ from qosforge.platforms.base import installed, platform
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.uploaded_files import MOST_BYTES, MOST_FILES, unpack_files
 from qosforge.web.views.audit import MOST_SHOWN, SHOWN, submit_audit
+from qosforge.web.views.audit_filter import AuditFilter, audited_devices
 from qosforge.web.views.saved_audit import (
     MOST_PLATFORMS,
     MOST_ROWS,
@@ -25,6 +26,7 @@ from qosforge.web.views.saved_audit import (
 
 router = APIRouter()
 
+Sought = Annotated[AuditFilter, Depends()]
 AuditId = Annotated[str, Path(pattern="^[0-9a-f]{32}$")]
 
 
@@ -48,7 +50,9 @@ def audit_files(
 
 
 @router.get("/audit/{audit_id}", dependencies=sees(Role.VIEWER))
-def show_file_audit(page: ThePage, caller: Caller, backend: TheBackend, audit_id: AuditId) -> Response:
+def show_file_audit(
+    *, page: ThePage, caller: Caller, backend: TheBackend, audit_id: AuditId, sought: Sought
+) -> Response:
     """The audit of files that the caller gave, or how far it is."""
     progress = saved_audit(backend, audit_id, person=caller.name)
     if page.is_fragment and (progress is None or progress.problems):
@@ -61,8 +65,7 @@ def show_file_audit(page: ThePage, caller: Caller, backend: TheBackend, audit_id
         "networks/file_audit.html.j2",
         progress=progress,
         audit_id=audit_id,
-        shown=SHOWN,
-        most_shown=MOST_SHOWN,
+        **_narrowed(sought),
         most_rows=MOST_ROWS,
         most_platforms=MOST_PLATFORMS,
         platforms=sorted(installed(), key=lambda name: platform(name).family.title),
@@ -92,6 +95,10 @@ def tell_platforms(
     return RedirectResponse(f"/audit/{again}", 303)
 
 
+def _narrowed(sought: AuditFilter) -> dict[str, Any]:
+    return {"sought": sought, "audited_devices": audited_devices, "shown": SHOWN, "most_shown": MOST_SHOWN}
+
+
 def _not_kept(page: Page) -> Response:
     lost = InputError(page.text("This result is no longer kept."), hint=page.text("Give the files again."))
     return _form(page, [lost], 404)
@@ -107,13 +114,12 @@ def _form(page: Page, errors: Sequence[QosforgeError] = (), status: int = 200) -
 
 
 @router.get("/networks/{network}/audit", dependencies=sees(Role.VIEWER))
-def show_audit(page: ThePage, caller: Caller, backend: TheBackend, network: str) -> Response:
+def show_audit(*, page: ThePage, caller: Caller, backend: TheBackend, network: str, sought: Sought) -> Response:
     """A network's audit by the last readings of its devices, or how far it is. No device is asked."""
     found = backend.networks.network(network)
     return page.answer(
         "networks/audit.html.j2",
         network=found,
         progress=submit_audit(backend, found, person=caller.name),
-        shown=SHOWN,
-        most_shown=MOST_SHOWN,
+        **_narrowed(sought),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Response
+from fastapi import APIRouter, Depends, Form, Query, Response
 
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.api.access_models import NetworkName
@@ -18,20 +18,27 @@ from qosforge.runs.record.outlines import last_runs_of_policies
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
 from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
+from qosforge.web.views.policy_search import MOST_CARDS, STATES, PolicyList, PolicySearch
 
 router = APIRouter()
 
 
 @router.get("/policies", dependencies=sees(Role.VIEWER))
-def policies(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """Every policy by its newest version."""
+def policies(
+    page: ThePage, caller: Caller, backend: TheBackend, search: Annotated[PolicySearch, Depends()]
+) -> Response:
+    """Every policy by its newest version, or those that fit a search."""
     seen = backend.policies.seen_by(caller)
     newest = seen.newest()
     runs = last_runs_of_policies(backend.database, visible_networks(caller))
     cards = [PolicyCard(one, policy_summary(seen, one), runs.get(one.name, ())) for one in newest]
     return page.answer(
         "policies/list.html.j2",
-        groups=PolicyGroups.of(cards),
+        found=PolicyList.of(PolicyGroups.of(cards), search),
+        search=search,
+        states=STATES,
+        most_cards=MOST_CARDS,
+        networks=sorted({*caller.networks(backend.networks.names()), search.network} - {""}),
         writable={one.name for one in newest if caller.may(writer_role(one.network), one.network)},
     )
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
-from qosforge.access.audit_log import UNKNOWN, LoggedCall
+from qosforge.access.audit_log import LoggedCall, Result, result_of
+from qosforge.access.roles import EVERY_NETWORK
+from qosforge.access.tables import ACTION_LENGTH
 
 Text = Callable[..., str]
-Result = Literal["done", "refused", "failed", "unknown"]
 
 _API = "/api/v1"
 _COMMAND = "qosforge "
@@ -39,7 +40,7 @@ class CallView:
 
 def call_view(text: Text, call: LoggedCall) -> CallView:
     """An entry in words; ``text`` translates. What has no words is told as it was asked."""
-    method, _, path = call.action.partition(" ")
+    method, path = _asked(call)
     words, names = call.action, {}
     for asked, pattern, said in _phrases(text):
         found = pattern.fullmatch(path.removeprefix(_API)) if asked == method else None
@@ -48,28 +49,54 @@ def call_view(text: Text, call: LoggedCall) -> CallView:
             break
     else:
         words = _command_words(text).get(call.action.removeprefix(_COMMAND), call.action)
-    return CallView(call, words % names if names else words, _page(call, names), _result(call), _facts(call))
+    return CallView(
+        call, words % names if names else words, _page(call, names), result_of(call.status), _facts(text, call)
+    )
 
 
-def _result(call: LoggedCall) -> Result:
-    if call.status == UNKNOWN:
-        return "unknown"
-    return "failed" if call.status >= 500 else "refused" if call.status >= 400 else "done"
+def _asked(call: LoggedCall) -> tuple[str, str]:
+    """Method and path; a path that was too long for the log's row stands whole in what the call was done to."""
+    method, _, path = call.action.partition(" ")
+    return method, call.resource if len(call.action) == ACTION_LENGTH and call.resource.startswith(path) else path
 
 
-def _facts(call: LoggedCall) -> tuple[tuple[str, str], ...]:
+def _facts(text: Text, call: LoggedCall) -> tuple[tuple[str, str], ...]:
+    words = _fact_words(text)
     return tuple(
-        (key.replace("_", " "), _fact(value)) for key, value in call.detail.items() if value not in _NOTHING
+        (words.get(key, key.replace("_", " ")), _fact(text, value))
+        for key, value in call.detail.items()
+        if value not in _NOTHING
     )
 
 
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
-def _fact(value: Any) -> str:
+def _fact(text: Text, value: Any) -> str:
+    if isinstance(value, bool):
+        return text("yes") if value else text("no")
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_fact(entry)}" for key, entry in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        return ", ".join(f"{key} {_fact(text, entry)}" for key, entry in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_fact(text, entry) for entry in value)
+    return text("every network") if value == EVERY_NETWORK else str(value)
+
+
+def _fact_words(text: Text) -> dict[str, str]:
+    """What details are called for people, where their names do not say it."""
+    return {
+        "artifacts": text("files"),
+        "identity": text("at the login provider"),
+        "issuer": text("login provider"),
+        "subject": text("at the login provider"),
+        "hostname": text("address"),
+        "lacking": text("files that lack"),
+        "minutes": text("every so many minutes"),
+        "networks": text("networks"),
+        "public_key": text("public key"),
+        "to": text("sent to"),
+        "writable": text("changes are pushed"),
+    }
 
 
 def _page(call: LoggedCall, names: Mapping[str, str]) -> str:
