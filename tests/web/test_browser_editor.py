@@ -197,11 +197,16 @@ def test_a_sum_over_100_opens_the_class_that_was_changed(tab: Callable[..., Tab]
     told = "the classes take 110 % of the link: voice 70 %, default 40 %"
     expect(voice.get_by_text(told)).to_be_visible()
     expect(page.locator("#f-classes-1-body")).not_to_have_attribute("open", "")
+    preview = page.get_by_role("form", name="Store the policy").locator("a")
+    expect(preview).to_contain_text("✘")  # the preview is far below: its first line is where one saves, too
     one.require_sound()
     page.get_by_role("tab", name="YAML").click()
     text = page.get_by_label("Text of the policy")
     text.fill(_text(page).replace("percent: 70", "percent: 30"))
     expect(page.locator("#problem-list")).to_be_empty()
+    expect(preview).to_have_text("✔ No errors")
+    preview.click()
+    expect(page.get_by_role("heading", name="Preview on campus")).to_be_in_viewport()
     text.fill(_text(page).replace("percent: 30", "percent: 70"))
     page.locator("#problem-list").get_by_role("link", name=told).click()  # the share that exceeds it
     expect(page.locator("[data-class=default]").get_by_label("% of the link")).to_be_focused()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 
@@ -68,6 +69,13 @@ def test_a_viewer_runs_none(site: TestClient, people: dict[str, Person]) -> None
         assert site.get(f"/experiments/{SHORT}/{part}").status_code == 404, "nobody ran it yet"
 
 
+def _tile(page: str, label: str) -> str:
+    """The value of a tile."""
+    found = re.search(f'<dt>{label}</dt>\\s*<dd class="value">([^<]*)</dd>', page)
+    assert found is not None, label
+    return found[1].strip()
+
+
 def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     site: TestClient, people: dict[str, Person], backend: Backend
 ) -> None:
@@ -76,6 +84,8 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     assert 'hx-trigger="every 1s"' in begun
     deadline = time.monotonic() + 120
     while 'hx-trigger="every 1s"' in site.get(f"/experiments/{SHORT}/outcome", headers=operator).text:
+        listed = site.get("/experiments").text
+        assert re.search("is being simulated|waits for its turn|21 agree", listed), "the list says how far it is"
         assert time.monotonic() < deadline
         time.sleep(0.2)
     again = site.post(f"/experiments/{SHORT}/run", headers=operator).text
@@ -84,7 +94,12 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     page = site.get(f"/experiments/{SHORT}").text
     assert "0.248 (± 0.01)" in page
     assert "0.2478" in page
-    assert "21 agree" in site.get("/experiments").text
+    listed = site.get("/experiments").text
+    assert "21 agree" in listed
+    assert _tile(listed, "Simulated here") == "1"
+    assert _tile(listed, "Figures that agree") == "21"
+    assert _tile(listed, "Figures that differ") == "0"
+    assert listed.count("not simulated yet") == len(experiment_names()) - 1
     plots = site.get(f"/experiments/{SHORT}/plots").text
     assert "<desc" in plots
     assert "style=" not in plots

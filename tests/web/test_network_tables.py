@@ -70,6 +70,8 @@ def test_devices_are_sorted_and_filtered_without_scripts(site: TestClient) -> No
         assert _rows(site.get(f"/networks/large?{choice}").text) == ["d0"], choice
     assert _rows(site.get("/networks/large?state=drifted").text) == []
     assert "No device fits this filter" in site.get("/networks/large?state=drifted").text
+    overview = site.get("/networks/large").text.partition('id="overview"')[2].partition("</dl>")[0]
+    assert f'<a href="/networks/large?state=unknown#found">{DEVICES} never read</a>' in overview
     next_page = site.get("/networks/large?q=nortel&sort=-name").text
     assert "q=nortel&amp;sort=platform" in next_page, "the other column keeps what was asked"
 

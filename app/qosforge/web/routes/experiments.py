@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 from fastapi import APIRouter, Response
 from starlette.exceptions import HTTPException
@@ -34,12 +35,23 @@ def list_experiments(page: ThePage, backend: TheBackend) -> Response:
     """The experiments by paper, with the results of those that were run."""
     found = [load_experiment(name) for name in experiment_names()]
     papers: dict[Paper, list[Experiment]] = {}
-    outcomes = {}
+    outcomes: dict[str, dict[str, int]] = {}
+    states = {}
     for experiment in found:
         papers.setdefault(experiment.paper, []).append(experiment)
+        progress = experiment_progress(backend, experiment.name)
+        states[experiment.name] = progress.state if progress is not None else ""
         result = _result(backend, experiment)
-        outcomes[experiment.name] = tally(claim_views(experiment, result.document)) if result else None
-    return page.answer("experiments/list.html.j2", papers=papers.items(), outcomes=outcomes)
+        if result is not None:
+            outcomes[experiment.name] = tally(claim_views(experiment, result.document))
+    return page.answer(
+        "experiments/list.html.j2",
+        papers=papers.items(),
+        outcomes=outcomes,
+        states=states,
+        figures=sum(len(experiment.claims) for experiment in found),
+        agreement=sum((Counter(one) for one in outcomes.values()), Counter()),
+    )
 
 
 @router.get(_EXPERIMENT, dependencies=sees(Role.VIEWER))

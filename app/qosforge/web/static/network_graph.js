@@ -54,7 +54,8 @@ function colour(name) {
 // Lines are as thick as they have to be to be seen from where one looks.
 function style(zoom = 1) {
   const thick = Math.max(1, 0.7 / zoom);
-  const [paper, ink, line, faint, accent, bad] = ["paper", "ink", "line", "faint", "accent", "bad"].map(colour);
+  const names = ["paper", "ink", "line", "faint", "accent", "good", "good-soft", "bad", "bad-soft"];
+  const [paper, ink, line, faint, accent, good, goodSoft, bad, badSoft] = names.map(colour);
   return [
     {
       selector: "node",
@@ -73,7 +74,8 @@ function style(zoom = 1) {
       },
     },
     { selector: "[state = 'unknown'], [state = 'pending']", style: { "border-style": "dashed", "line-style": "dashed" } },
-    { selector: "node[state = 'drifted']", style: { "border-color": bad, "border-width": 4 * thick, label: (node) => `≠ ${node.data("label")}` } },
+    { selector: "node[state = 'settled']", style: { "background-color": goodSoft, "border-color": good } },
+    { selector: "node[state = 'drifted']", style: { "background-color": badSoft, "border-color": bad, "border-width": 4 * thick, label: (node) => `≠ ${node.data("label")}` } },
     { selector: "edge[state = 'drifted']", style: { "line-color": bad, width: 3 * thick } },
     { selector: "edge.near", style: { label: "data(rate)", "line-color": accent, width: 3 * thick } },
     { selector: "node.near", style: { "border-color": accent, "border-width": 4 * thick } },

@@ -102,10 +102,17 @@ function restore({ open, bodies, ticks, focus }) {
   if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
 }
 
+function words(element) {
+  return element?.textContent.replaceAll(/\s+/g, " ").trim() ?? "";
+}
+
+// The first line of the preview: for a screen reader, and, in brief, where a narrow screen has it out of view.
 function announce() {
-  const line = (section.querySelector("#preview-refused [data-said]") ?? section.querySelector("[data-said]"))?.textContent;
-  const text = line?.replaceAll(/\s+/g, " ").trim() ?? "";
+  const line = section.querySelector("#preview-refused [data-said]") ?? section.querySelector("[data-said]");
+  const text = words(line);
   if (said.textContent !== text) said.textContent = text;
+  const brief = line?.dataset.brief ?? words(line?.querySelector("strong"));
+  for (const link of document.querySelectorAll("[data-preview-said]")) if (brief) link.textContent = brief;
 }
 
 if (!section.querySelector("[data-said]")) gate(true);
