@@ -99,6 +99,6 @@ def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_take
         assert "packets of network control (wan0 output, class control)" in error["message"]
         # What is watched is told before, and what cannot be.
         assert "stops where left loses more than 0 packets of network control" in stopped.stderr
-        assert "not watched for the processor, of which the driver tells nothing, or nothing" in stopped.stderr
+        assert "not watched for the processor, which permission.abort leaves alone: left, right" in stopped.stderr
     finally:
         qosforge("lab", "clean", "-n", NETWORK)
