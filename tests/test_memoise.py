@@ -66,6 +66,15 @@ def test_objects_are_the_same_where_they_are_one() -> None:
     assert len(function.calls) == 4
 
 
+def test_a_value_is_not_taken_for_a_tuple_of_it() -> None:
+    function, call = counted()
+    one = Term(dscp=(46,))
+    for entry in (one, (one,), ((one,),), id(one), (id(one),)):
+        call("beside", entry)
+        call(entry)
+    assert len(function.calls) == 10
+
+
 def test_an_object_is_not_taken_for_one_that_is_gone() -> None:
     _, call = counted()
     seen = [call(Term(dscp=(number % 64,)))[0].dscp for number in range(3 * module.MAX_RESULTS)]

@@ -17,6 +17,9 @@ R = TypeVar("R")
 MAX_RESULTS = 256
 """Results kept for each function unless told otherwise; the oldest is dropped first."""
 _PLAIN = frozenset({bool, int, float, str, type(None), frozenset})
+_LOOKED_INTO = _PLAIN | {tuple}
+_ONE, _EACH = object(), object()
+"""Stand in a key before the identity of a value, or of each value of a tuple: these are numbers as others are."""
 _lock = Lock()
 _caches: list[dict[Hashable, tuple[object, object]]] = []
 _kept_by_value: list[Callable[[], None]] = []
@@ -72,18 +75,20 @@ def memoise_by_value(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorator
 
 
-def _identity(value: object) -> Hashable:
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is tuple:
-        return tuple(
-            [
-                entry if type(entry) in _PLAIN else _identity(entry) if type(entry) is tuple else (id(entry),)
-                for entry in value  # type: ignore[attr-defined]
-            ]
-        )
-    return (id(value),)
+def _identity(values: tuple[object, ...]) -> Hashable:
+    """A key that is equal for the same values: plain ones by value, all others by identity."""
+    if _LOOKED_INTO.isdisjoint(map(type, values)):
+        return (_EACH, *map(id, values))
+    return tuple(
+        [
+            value
+            if (kind := type(value)) in _PLAIN
+            else _identity(value)  # type: ignore[arg-type]
+            if kind is tuple
+            else (_ONE, id(value))
+            for value in values
+        ]
+    )
 
 
 def forget() -> None:
