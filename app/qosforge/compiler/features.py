@@ -38,7 +38,7 @@ _ORDER = {feature: at for at, feature in enumerate(Feature)}
 def find_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> Iterator[Finding]:
     """One finding for every class or interface and feature that the platform does not know; a warning where it is
     preferred."""
-    sides = _Sides.of(request)
+    sides = Sides.of(request)
     for class_request, feature, prefer in _find_lacking(
         request.classes, sides.recognises, sides.schedules, sides.edge, known
     ):
@@ -55,7 +55,7 @@ def find_unsupported(request: DeviceRequest, known: frozenset[Feature]) -> Itera
 
 
 @dataclass(frozen=True)
-class _Sides:
+class Sides:
     """What of a device decides which requirements of a class concern it; many devices have the same."""
 
     recognises: bool
@@ -63,7 +63,7 @@ class _Sides:
     edge: bool
 
     @classmethod
-    def of(cls, request: DeviceRequest) -> _Sides:
+    def of(cls, request: DeviceRequest) -> Sides:
         """Those of a request."""
         return cls(
             any(i.recognise for i in request.interfaces),
@@ -77,7 +77,7 @@ def _find_lacking(
     classes: tuple[ClassRequest, ...], recognises: bool, schedules: bool, edge: bool, known: frozenset[Feature]
 ) -> tuple[tuple[ClassRequest, Feature, bool], ...]:
     """What classes and those below them ask for in vain, each with whether it is only preferred."""
-    sides, found = _Sides(recognises, schedules, edge), list[tuple[ClassRequest, Feature, bool]]()
+    sides, found = Sides(recognises, schedules, edge), list[tuple[ClassRequest, Feature, bool]]()
     for c in classes:
         wanted = dict(_required_features(sides, c, known))
         found += [
@@ -155,30 +155,26 @@ def _reduce_interface(interface_request: InterfaceRequest, known: frozenset[Feat
 
 
 def _required_features(
-    sides: _Sides, class_request: ClassRequest, known: frozenset[Feature]
+    sides: Sides, class_request: ClassRequest, known: frozenset[Feature]
 ) -> Iterator[tuple[Feature, bool]]:
     """Features that a class asks a device for, each with whether it is only preferred."""
     for requirement in class_requirements(class_request):
         if _concerns(sides, requirement) and (requirement.within is None or requirement.within in known):
             yield requirement.feature, requirement.prefer
-    if _recognises(sides, class_request):
+    if recognises(sides, class_request):
         for term in (*class_request.terms, *class_request.none_of):
             yield from ((feature, False) for feature in _term_features(term))
         if class_request.none_of:
             yield Feature.MATCH_NONE, False
 
 
-def recognises(request: DeviceRequest, class_request: ClassRequest) -> bool:
-    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
-    return _recognises(_Sides.of(request), class_request)
-
-
-def _concerns(sides: _Sides, requirement: ClassRequirement) -> bool:
+def _concerns(sides: Sides, requirement: ClassRequirement) -> bool:
     """Whether the device has an interface on the side where the requirement works."""
     return sides.recognises if requirement.side == "input" else sides.schedules
 
 
-def _recognises(sides: _Sides, class_request: ClassRequest) -> bool:
+def recognises(sides: Sides, class_request: ClassRequest) -> bool:
+    """Whether a device looks at what a class matches, and not at the mark that an edge has set."""
     return sides.edge or sides.recognises or class_request.recognised_by is None
 
 

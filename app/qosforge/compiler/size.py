@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from qosforge.compiler.features import recognises
+from qosforge.compiler.features import Sides, recognises
 from qosforge.findings import DEFAULT, Finding
 from qosforge.note import note
 from qosforge.plan.places import class_place
@@ -31,7 +31,8 @@ class _Size:
 def find_oversized(request: DeviceRequest, target: Platform) -> tuple[Finding, ...]:
     """``match-too-large`` for each class that comes to more than its platform enters, else for the device that does
     with all its classes together. It is arithmetic: nothing is expanded."""
-    sizes = tuple(_sizes(request, target, request.classes, 1))
+    sides = Sides.of(request)
+    sizes = tuple(_sizes(request, target, sides, request.classes, 1))
     beyond = [size for size in sizes if size.conditions > size.most]
     if beyond:
         return tuple(_finding(request, size, DEFAULT, size.conditions, size.most) for size in beyond)
@@ -54,18 +55,18 @@ def _class_without_matches(class_request: ClassRequest) -> ClassRequest:
 
 
 def _sizes(
-    request: DeviceRequest, target: Platform, classes: tuple[ClassRequest, ...], above: int
+    request: DeviceRequest, target: Platform, sides: Sides, classes: tuple[ClassRequest, ...], above: int
 ) -> Iterator[_Size]:
     for class_request in classes:
         conditions = target.count_conditions(request, class_request)
         joined = above * (len(class_request.terms) or 1)
         most = (
             target.most_conditions
-            if recognises(request, class_request)
+            if recognises(sides, class_request)
             else max(target.most_conditions, MOST_OF_A_CLASS)
         )
         yield _Size(class_request, conditions, joined if above > 1 else 0, most)
-        yield from _sizes(request, target, class_request.children, joined)
+        yield from _sizes(request, target, sides, class_request.children, joined)
 
 
 def _finding(request: DeviceRequest, size: _Size, variant: str, count: int, most: int) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qosforge.intent.models import Treatment
-from qosforge.memoise import memoise
+from qosforge.memoise import memoise, memoise_at_most
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.plan.request import ClassRequest
 from qosforge.plan.shares import expected_shares
@@ -73,6 +73,7 @@ def _guarantee(share: Share | None, nominal: float, left: float, rate: int) -> f
     return share.value / 100 * (left if share.unit is ShareUnit.REMAINING_PERCENT else 1.0)
 
 
+@memoise_at_most(1024)
 def asked_share(treatment: Treatment) -> Share | None:
     """The share in the unit the intent gives it in; None where it gives none."""
     requested = treatment.priority or treatment.bandwidth

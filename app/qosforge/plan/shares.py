@@ -204,13 +204,14 @@ def _place(scheduler: Scheduler, position: int) -> int | None:
     queue = scheduler.queues[position]
     if scheduler.decoupled:
         return None
-    last = max((q.level or 1 for q in scheduler.queues), default=1) + len(scheduler.queues)
     if scheduler.discipline is Discipline.STRICT:
         return position + 1
     if queue.priority:
         # Priority classes of a policy share one queue a level; strict queues of a switch follow each other.
         return (queue.level or 1) if scheduler.discipline is Discipline.LLQ_CBWFQ else position + 1
-    return last + 1 if queue.shape_weight else None
+    if not queue.shape_weight:
+        return None
+    return max(q.level or 1 for q in scheduler.queues) + len(scheduler.queues) + 1
 
 
 def _absolute(share: Share | None, rate: float) -> float:

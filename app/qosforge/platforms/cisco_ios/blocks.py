@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.inventory.models import Framing
+from qosforge.memoise import memoise
 from qosforge.plan.model import CircuitPlan, Egress, Ingress, InterfacePlan, InterfacePolicer, Plan, Queue, Rule
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
@@ -83,29 +84,32 @@ class _ClassLines:
     rule: Rule | None
 
 
+@memoise
+def _spelling(request: DeviceRequest) -> tuple[str, bool, bool]:
+    """How a device enters policies: what stands before the marks that are set, where it is in IPv4 alone; whether
+    actions stand below the line of their policer; and whether limits have their unit.
+    """
+    ip = "" if has(request, "marking_both_versions") else "ip "
+    return ip, has(request, "police_actions_below"), hqf(request)
+
+
 def _marking_policy(request: DeviceRequest, ingress: Ingress) -> str:
     """The policy-map of an input."""
-    return render(
-        "mqc/marking_policy.j2",
-        name=ingress.policy,
-        rules=ingress.rules,
-        ip=_ip(request),
-        policers=_policers(request, ingress),
-    )
-
-
-def _ip(request: DeviceRequest) -> str:
-    """What stands before the marks that are set, where the image marks packets of IPv4 alone."""
-    return "" if has(request, "marking_both_versions") else "ip "
-
-
-def _policers(request: DeviceRequest, ingress: Ingress) -> dict[str, PoliceLines]:
-    below = has(request, "police_actions_below")
-    return {rule.name: police_lines(rule.police, below=below) for rule in ingress.rules if rule.police}
+    ip, below, _ = _spelling(request)
+    policers = {r.name: police_lines(r.police, below=below) for r in ingress.rules if r.police}
+    return render("mqc/marking_policy.j2", name=ingress.policy, rules=ingress.rules, ip=ip, policers=policers)
 
 
 def _queueing_policy(request: DeviceRequest, egress: Egress) -> str:
     """The policy-map of an output, without those inside its classes."""
+    ip, below, units = _spelling(request)
+    lines = _class_lines(egress, below, units)
+    return render("cisco_ios/queueing_policy.j2", name=egress.policy, classes=lines, ip=ip)
+
+
+@memoise
+def _class_lines(egress: Egress, below: bool, units: bool) -> tuple[_ClassLines, ...]:
+    """The classes of an output policy that have something to say."""
     assert egress.scheduler is not None
     rules = {rule.queue: rule for rule in egress.rules}
     lines = []
@@ -115,25 +119,25 @@ def _queueing_policy(request: DeviceRequest, egress: Egress) -> str:
         entry = _ClassLines(
             queue=queue,
             red=red_lines(queue.red) if queue.red else None,
-            limit=_limit(request, queue),
-            police=police_lines(police, below=has(request, "police_actions_below")) if police else None,
+            limit=_limit(queue, units=units),
+            police=police_lines(police, below=below) if police else None,
             rule=rule,
         )
         nothing = (queue.share, queue.red, queue.shape_rate, entry.limit, rule) == (None,) * 5 and not queue.fair
         # The device has the class of everything else of itself.
         if queue.number != egress.default_queue or not nothing:
             lines.append(entry)
-    return render("cisco_ios/queueing_policy.j2", name=egress.policy, classes=lines, ip=_ip(request))
+    return tuple(lines)
 
 
-def _limit(request: DeviceRequest, queue: Queue) -> str | None:
+def _limit(queue: Queue, *, units: bool) -> str | None:
     if queue.limit_bytes is not None:
         return f"{queue.limit_bytes} bytes"
     if queue.limit_ms is not None:
         return f"{queue.limit_ms} ms"
     if queue.limit_packets in (None, CAPABILITIES.class_queue_limit.value):
         return None
-    return f"{queue.limit_packets} packets" if hqf(request) else str(queue.limit_packets)
+    return f"{queue.limit_packets} packets" if units else str(queue.limit_packets)
 
 
 # -- interfaces ----------------------------------------------------------------------------------------------

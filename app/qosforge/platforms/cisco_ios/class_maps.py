@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from qosforge.memoise import memoise
+from qosforge.memoise import memoise, memoise_at_most
 from qosforge.plan.model import Egress, Plan, Rule, Term
 from qosforge.plan.request import DeviceRequest
 from qosforge.plan.terms import one_by_one
@@ -57,17 +58,13 @@ def matches_marks(request: DeviceRequest) -> bool:
 
 def class_map(request: DeviceRequest, rule: Rule) -> ClassMap:
     """The class-map of a rule on a device."""
-    spelling = _Spelling(
-        marks_in_list=not matches_marks(request),
-        ip=not has(request, "match_both_versions") or (rule.ipv4 and _only_marks(rule)),
-        both=lists_ipv6(request),
-        modal=has(request, "class_map_modes"),
-    )
-    return _class_map(rule.name, rule.any_of, rule.none_of, spelling)
+    spelling = _spelling(request)
+    ip = spelling.ip or (rule.ipv4 and _only_marks(rule))
+    # Plain values: what two devices spell alike is made once.
+    return _class_map(rule.name, rule.any_of, rule.none_of, tuple(spelling._replace(ip=ip)))
 
 
-@dataclass(frozen=True)
-class _Spelling:
+class _Spelling(NamedTuple):
     """How class-maps of a device look at marks, whether lists of both versions hold flows without addresses, and
     whether more than one line stands in a class-map, as it says how they are joined.
     """
@@ -76,6 +73,16 @@ class _Spelling:
     ip: bool
     both: bool
     modal: bool
+
+
+@memoise
+def _spelling(request: DeviceRequest) -> _Spelling:
+    return _Spelling(
+        marks_in_list=not matches_marks(request),
+        ip=not has(request, "match_both_versions"),
+        both=lists_ipv6(request),
+        modal=has(request, "class_map_modes"),
+    )
 
 
 def lists_ipv6(request: DeviceRequest) -> bool:
@@ -140,14 +147,20 @@ def told_as_running(plan: Plan, running: Plan | None) -> Plan:
     return plan.model_copy(update={"interfaces": tuple(interfaces)}) if theirs else plan
 
 
-@memoise
-def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], spelling: _Spelling) -> ClassMap:
+@memoise_at_most(1024)
+def _class_map(
+    name: str,
+    any_of: tuple[Term, ...],
+    none_of: tuple[Term, ...],
+    spelling: tuple[bool, ...],
+) -> ClassMap:
+    marks_in_list, ip, both, modal = spelling
     lists: list[AccessList] = []
     lines: list[MatchLine] = []
     own = f"{ACL_PREFIX}{name}"
 
     def in_entry(term: Term) -> bool:
-        return _in_entry(term) or (spelling.marks_in_list and bool(term.dscp or term.precedence))
+        return _in_entry(term) or (marks_in_list and bool(term.dscp or term.precedence))
 
     in_list = [t for t in any_of if in_entry(t)]
     plain = [t for t in any_of if not in_entry(t)]
@@ -162,19 +175,19 @@ def _class_map(name: str, any_of: tuple[Term, ...], none_of: tuple[Term, ...], s
         assert not in_list
         plain = [Term.model_validate({n: getattr(t, n)}) for t in rests for n in _entry_fields(t)]
         in_list = [t for t in flows if _entry_fields(t)]
-    sides = _sides(in_list) if spelling.modal and (mode == "all" or not plain) else None
+    sides = _sides(in_list) if modal and (mode == "all" or not plain) else None
     if sides is not None:
         mode = "all"
         lists += [*lists_of(own + SOURCE_SUFFIX, sides[0]), *lists_of(own + DESTINATION_SUFFIX, sides[1])]
     else:
         # Lists of both versions that a class-map joins would take nothing.
-        lists += lists_of(own, in_list, both=spelling.both and mode == "any")
+        lists += lists_of(own, in_list, both=both and mode == "any")
     lines += [MatchLine(term=t) for t in plain]
     lines += [MatchLine(access_list=access_list.name) for access_list in lists]
     lines += [MatchLine(term=t, negated=True) for t in none_of if not in_entry(t)]
-    excepted = lists_of(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)], both=spelling.both)
+    excepted = lists_of(own + EXCEPT_SUFFIX, [t for t in none_of if in_entry(t)], both=both)
     lines += [MatchLine(access_list=access_list.name, negated=True) for access_list in excepted]
-    return ClassMap(name, mode, tuple(lines), (*lists, *excepted), spelling.ip, spelling.modal)
+    return ClassMap(name, mode, tuple(lines), (*lists, *excepted), ip, modal)
 
 
 def _sides(terms: list[Term]) -> tuple[list[Term], list[Term]] | None:
