@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
@@ -19,6 +19,12 @@ _LAST_PORT = 65535
 def one_by_one(terms: Iterable[Term]) -> tuple[Term, ...]:
     """Alternatives in one order, none twice; one that lists values of a single field is one for each of them."""
     return tuple(sorted({single for term in terms for single in _singles(term)}, key=repr))
+
+
+def asks_only(term: Term, names: Collection[str]) -> bool:
+    """Whether a term asks for nothing but these of its fields."""
+    asked = [name for name, value in vars(term).items() if value is not None and value != ()]
+    return set(asked).issubset(names)
 
 
 def _singles(term: Term) -> tuple[Term, ...]:

@@ -13,6 +13,7 @@ from qosforge.plan.model import Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
+from qosforge.plan.terms import asks_only
 from qosforge.platforms import recognition
 from qosforge.platforms.force10_e300.capabilities import CAPABILITIES, has_layer2, since_8
 from qosforge.platforms.recognition import aligned_blocks, joins_too_much
@@ -59,13 +60,13 @@ def marks_of(term: Term) -> dict[str, tuple[int, ...]]:
 @memoise
 def together(terms: tuple[Term, ...]) -> bool:
     """Whether the lines of a class map must all hold: entries together with marks, or marks of several kinds."""
-    return any(len(marks_of(t)) + (entry_of(t) != Term()) > 1 for t in terms)
+    return any(len(marks_of(t)) + (not asks_only(t, _MARKS)) > 1 for t in terms)
 
 
 @memoise
 def entries(rule: Rule) -> tuple[Term, ...]:
     """What stands in the rule's access list; everything where an alternative asks for nothing."""
-    found = (entry_of(t) for t in rule.any_of if entry_of(t) != Term() or not marks_of(t))
+    found = (entry_of(t) for t in rule.any_of if not asks_only(t, _MARKS) or not marks_of(t))
     return tuple(dict.fromkeys(found))
 
 
@@ -81,6 +82,7 @@ def expressible(request: DeviceRequest, class_request: ClassRequest) -> tuple[Te
     return _split(request, class_request)[0]
 
 
+@memoise
 def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[Term, ...], tuple[Alternative, ...]]:
     """What a class map holds, and what is left out."""
     kept: list[tuple[Alternative, tuple[Term, ...]]] = []
@@ -93,7 +95,7 @@ def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[T
     terms = [t for _, singles in kept for t in singles]
     if together(tuple(terms)):
         alike = {tuple(marks_of(t).items()) for t in terms}
-        bare = sum(entry_of(t) == Term() for t in terms)
+        bare = sum(asks_only(t, _MARKS) for t in terms)
         most_vlans = max(len(t.vlan) for t in terms)
         if len(alike) > 1 or (bare and len(terms) > 1) or most_vlans > 1:
             mixed = [term for term, singles in kept if together(singles)]
@@ -101,8 +103,8 @@ def _split(request: DeviceRequest, class_request: ClassRequest) -> tuple[tuple[T
             terms = [t for term, singles in kept if term not in mixed for t in singles]
         else:
             return tuple(dict.fromkeys(terms)), tuple(refused)
-    lists = [t for t in terms if entry_of(t) != Term()]
-    marked = [piece for t in terms if entry_of(t) == Term() for piece in pieces(t)]
+    lists = [t for t in terms if not asks_only(t, _MARKS)]
+    marked = [piece for t in terms if asks_only(t, _MARKS) for piece in pieces(t)]
     return tuple(dict.fromkeys((*lists, *marked))), tuple(refused)
 
 
@@ -168,7 +170,7 @@ def _singles(request: DeviceRequest, term: Alternative) -> Iterator[Term]:
 
 def sorted_lines(terms: tuple[Term, ...]) -> tuple[Term, ...]:
     """Alternatives as a class map lists them: its access list, then lists of marks."""
-    return tuple(sorted(terms, key=lambda t: bool(marks_of(t)) and entry_of(t) == Term()))
+    return tuple(sorted(terms, key=lambda t: bool(marks_of(t)) and asks_only(t, _MARKS)))
 
 
 # -- order -----------------------------------------------------------------------------------------------

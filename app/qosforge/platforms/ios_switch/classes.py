@@ -10,6 +10,7 @@ from qosforge.memoise import memoise
 from qosforge.plan.model import Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
+from qosforge.plan.terms import asks_only
 from qosforge.platforms.ios_switch.marks import SwitchClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
@@ -96,7 +97,7 @@ def list_kind(rule: Rule) -> Literal["ip", "mac"] | None:
     first = rule.any_of[0]
     if first.source_mac is not None or first.destination_mac is not None:
         return "mac"
-    plain = first.model_copy(update={"dscp": (), "precedence": ()}) == Term() and first != Term()
+    plain = asks_only(first, ("dscp", "precedence")) and not asks_only(first, ())
     return None if plain and len(rule.any_of) == 1 else "ip"
 
 
