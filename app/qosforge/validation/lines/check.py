@@ -83,6 +83,8 @@ class _DeviceLines:
 
     def _named(self) -> tuple[PlacedLine, ...]:
         """What is rendered, the interfaces among it that are to have no lines of ours."""
+        if len(self._device.printed_blocks) == len(self._device.blocks):
+            return self._rendered
         text = "\n".join(block.text for block in self._device.blocks)
         return self._platform.commands.place(text, abbreviated=False)
 
