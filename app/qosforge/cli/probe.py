@@ -127,7 +127,7 @@ def _print(result: SessionResult, summary: SessionSummary) -> None:
     if other := [dscp for dscp in summary.answer_dscps if dscp != result.session.dscp]:
         out.print(
             f"answers came with {', '.join(map(_mark, other))} instead of {_mark(result.session.dscp)}: "
-            "the way back, and with it the round trip, may be that of another class"
+            "the delay back, and with it the round trip, may be that of another class"
         )
     ahead, error = summary.offset.ahead_ns / 1e6, summary.offset.error_ns / 1e6
     out.print(f"clocks: the reflector's is {ahead:+.3f} ms ahead, by the quickest exchange, within {error:.3f} ms")

@@ -41,7 +41,7 @@ class SessionSummary:
     so that nobody can tell. ``unknown`` packets are lost before the first answer or behind the last one, where
     nothing says in which direction. ``reordered`` is of the answers (RFC 4737: a lower number than one before).
     ``answer_dscps`` are the marks that they came with: a reflector need not give back the sender's (RFC 8762 says
-    nothing of it), and the way back is that of another class then.
+    nothing of it), and the delay back is that of another class then.
     """
 
     sent: int
