@@ -85,7 +85,7 @@ def _carried_once(crowd: Crowd, store: RunStore, runs: Collection[str], touching
     """The engine has one workflow for a run, and none that goes on; one that was cancelled early may have none.
 
     Of a run whose process died under it too often it keeps one that was given up: it has failed, was taken back,
-    or had saved its change everywhere.
+    or had saved its change everywhere, which is no reason to tell where the run's own end was written before.
     """
     embedded = store.database.is_embedded
     engine = sa.create_engine(f"sqlite:///{crowd.var / 'engine.sqlite'}" if embedded else store.database.url)
