@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import tempfile
@@ -29,6 +30,27 @@ PACKAGES: Mapping[str, str] = {
 _SECONDS = 20
 _LOOK_SECONDS = 0.05
 _FIRST_OF_ALL = ("chrt", "--rr", "1")
+_KEEPING = """\
+log=$(mktemp) && exec 3>"$log" 4<"$log" && rm "$log" || exit 1
+word=$1 count=$2
+shift 2
+trap 'kill $! 2>/dev/null' USR1
+"$@" >&3 &
+if [ "$count" -gt 0 ]; then
+  until [ "$(grep -c -e "$word" /proc/$$/fd/4)" -ge "$count" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+  echo "kept by $$"
+  grep -m "$count" -e "$word" /proc/$$/fd/4
+fi
+wait $!
+code=$?
+[ $code -le 128 ] || wait $!
+cat <&4
+exit $code
+"""
+"""Runs a command with its output in a file without a name, which is gone with it. First come its own number and so
+many lines that have a word, as soon as they are there, and all that the command printed once it has ended. The
+signal USR1 ends the command."""
+_KEPT = re.compile(r"^kept by (\d+)\s*$", re.MULTILINE)
 _SSH = ("ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", f"ConnectTimeout={_SECONDS}")
 
 
@@ -62,9 +84,11 @@ class Host:
         return isinstance(self.described, LabHost | GuestHost) or self.described.namespace is not None
 
     @property
-    def has_own_time(self) -> bool:
-        """Whether time goes by there otherwise than here: a guest's clock counts instructions."""
-        return isinstance(self.described, GuestHost)
+    def prints_at_once(self) -> bool:
+        """Whether a log is here as it is written; over a connection it could hold up what writes it."""
+        return isinstance(self.described, LabHost) or (
+            isinstance(self.described, ProbeHost) and self.described.namespace is not None
+        )
 
     def command(self, words: Sequence[str], *, terminal: bool = False) -> list[str]:
         """A command of this machine that runs ``words`` on the host; on a ``terminal`` they end when ssh does."""
@@ -83,6 +107,17 @@ class Host:
     def start(self, words: Sequence[str], seconds: float) -> HostProcess:
         """Begin a command that ends after ``seconds`` at most, also where nobody is left to end it."""
         return HostProcess(self, self.command(["timeout", "-k", "1", f"{seconds:.0f}", *words], terminal=True))
+
+    def start_logging(self, words: Sequence[str], seconds: float, first: tuple[str, int] = ("", 0)) -> HostProcess:
+        """Begin a command that never waits until its log has got here, see `start`.
+
+        On another host the log stays there until the command has ended, but for the ``first`` lines that have a
+        word: they are told as soon as there are so many.
+        """
+        if self.prints_at_once:
+            return self.start(words, seconds)
+        word, count = first
+        return self.start(("sh", "-c", _KEEPING, "sh", word, str(count), *words), seconds)
 
     def output(self, words: Sequence[str]) -> str:
         """What a short command prints.
@@ -162,6 +197,18 @@ class HostProcess:
         if code and not printed:
             raise self._host.error(f"{tool} fails: {last_line(_read(self._complaint))}")
         return printed
+
+    def log_after(self, seconds: float, tool: str, meanwhile: Callable[[], None]) -> str:
+        """All that it printed, where its log is kept on its host: it goes on for so long by the clock there, and is
+        ended.
+
+        Raises:
+            TesterError: the host is not reached.
+        """
+        kept = _KEPT.search(self.printed())
+        if kept is not None and self.is_running:
+            self._host.output(["sh", "-c", f"sleep {seconds:g}; kill -USR1 {kept[1]} 2>/dev/null || true"])
+        return self.finished(tool, meanwhile)
 
     def end(self) -> None:
         """End it, and forget what it printed."""

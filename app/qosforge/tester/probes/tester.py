@@ -144,7 +144,7 @@ class _ScenarioRun:
             senders = self._start_senders(started)
             sent = {name: mgen.read_sent(p.finished("mgen", self._meanwhile)) for name, p in senders.items()}
             reports = {name: p.finished("iperf3", self._meanwhile) for name, p in clients.items()}
-            self._await_packets(started, sent, receivers)
+            self._await_packets(sent, receivers)
             received = {
                 name: mgen.read_received(process.printed(), self._numbers_to(name))
                 for name, process in receivers.items()
@@ -181,32 +181,45 @@ class _ScenarioRun:
         started.callback(process.end)
         return process
 
+    def _start_mgen(
+        self,
+        started: ExitStack,
+        station: str,
+        words: Sequence[str],
+        seconds: float,
+        first: tuple[str, int] = ("", 0),
+    ) -> HostProcess:
+        """See `Host.start_logging`: MGEN sends late where its log is held up."""
+        process = self._hosts[station].start_logging(words, seconds + _SPARE_SECONDS, first)
+        started.callback(process.end)
+        return process
+
     def _start_receivers(self, started: ExitStack) -> dict[str, HostProcess]:
         """MGEN at every target, which listens from now on."""
         running = {}
         until = self._end + WAITED_SECONDS + _STARTING_SECONDS * len(self._hosts)
         for station in dict.fromkeys(flow.target.name for flow in self._udp.values()):
             words = mgen.receive_words(self._flows_to(station), until)
-            running[station] = self._start(started, station, words, until)
+            running[station] = self._start_mgen(started, station, words, until, self._listening(station))
         for station, process in running.items():
-            ports = {flow.described.dst_port for flow in self._flows_to(station)}
-            process.await_lines(" LISTEN ", len(ports), "mgen")
+            process.await_lines(*self._listening(station), "mgen")
         return running
 
-    def _await_packets(
-        self, started: ExitStack, sent: Mapping[str, SentLog], receivers: Mapping[str, HostProcess]
-    ) -> None:
+    def _listening(self, station: str) -> tuple[str, int]:
+        """What MGEN says of each port at which it listens, and at how many it does there."""
+        return " LISTEN ", len({flow.described.dst_port for flow in self._flows_to(station)})
+
+    def _await_packets(self, sent: Mapping[str, SentLog], receivers: Mapping[str, HostProcess]) -> None:
         """Until every packet has come, or for as long as packets are waited for, by the receivers' own time."""
-        count = sum(len(packets) for log in sent.values() for packets in log.packets.values())
-        # All stations of a guest have one clock.
-        guest = next((station for station in receivers if self._hosts[station].has_own_time), None)
-        words = ("sleep", f"{WAITED_SECONDS:g}")
-        there = self._start(started, guest, words, WAITED_SECONDS) if guest is not None else None
         end = time.monotonic() + WAITED_SECONDS
-        while time.monotonic() < end or (there is not None and there.is_running):
-            if sum(process.printed().count(" RECV ") for process in receivers.values()) >= count:
-                return
-            time.sleep(_LOOK_SECONDS)
+        for station, process in receivers.items():
+            if not self._hosts[station].prints_at_once:
+                process.log_after(WAITED_SECONDS, "mgen", self._meanwhile)
+                continue
+            numbers = self._numbers_to(station)
+            count = sum(len(log.packets.get(number, ())) for log in sent.values() for number in numbers)
+            while process.printed().count(" RECV ") < count and time.monotonic() < end:
+                time.sleep(_LOOK_SECONDS)
 
     def _flows_to(self, station: str) -> Iterable[PlannedFlow]:
         return (self._udp[number] for number in self._numbers_to(station))
@@ -216,7 +229,7 @@ class _ScenarioRun:
         for station in dict.fromkeys(flow.source.name for flow in self._udp.values()):
             flows = {number: flow for number, flow in self._udp.items() if flow.source.name == station}
             words = mgen.send_words(flows, self._phases, self._end)
-            running[station] = self._start(started, station, words, self._end)
+            running[station] = self._start_mgen(started, station, words, self._end)
         return running
 
     def _start_servers(self, started: ExitStack) -> list[HostProcess]:
