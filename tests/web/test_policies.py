@@ -275,6 +275,9 @@ def test_policies_are_found_by_network_and_last_run(client: TestClient, persons:
     assert {"here", "there"} <= set(_shown(client, state="never"))
     assert "everywhere" not in _shown(client, state="never")
     assert client.get("/policies", params={"state": "nonsense"}).status_code == 422
+    longest = "n" * 128
+    mine.store("far", PolicySource(GOLD.replace("gold", "far")), "", network=longest)
+    assert _shown(client, network=longest) == ["far"], "every network that can be added can be chosen"
 
 
 def test_many_policies_come_a_page_at_a_time(client: TestClient, persons: Persons, backend: Backend) -> None:

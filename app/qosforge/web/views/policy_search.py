@@ -35,7 +35,7 @@ class PolicySearch:
     """
 
     q: Annotated[str, Query(max_length=200)] = ""
-    network: Annotated[str, Query(max_length=63)] = ""
+    network: Annotated[str, Query(max_length=128)] = ""
     state: Annotated[State | Literal[""], Query()] = ""
     order: Annotated[Order, Query()] = "newest"
     number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1
