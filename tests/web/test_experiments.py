@@ -119,6 +119,28 @@ def test_a_failed_run_is_reported_and_may_be_tried_again(
     assert "Simulate it" in page
 
 
+def test_a_result_that_goes_while_a_page_is_made_breaks_no_page(
+    site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The queue keeps so many results: the one of a page may be dropped for a newer one at any time."""
+    found = {"comparisons": [], "rows": []}
+    kept = {}
+
+    def progress(key: str) -> JobProgress | None:
+        return kept.pop(key, None)
+
+    monkeypatch.setattr(backend.jobs, "progress", progress)
+    people["vera"].log_in(site)
+    kept[outcome_key("infn-udp")] = JobProgress("done", PlottedExperiment(found, ()))
+    listed = site.get("/experiments")
+    assert listed.status_code == 200
+    assert _tile(listed.text, "Simulated here") == "1"
+    kept[outcome_key("infn-udp")] = JobProgress("done", PlottedExperiment(found, ()))
+    page = site.get("/experiments/infn-udp").text
+    assert "Download as JSON" in page
+    assert "It was not run since the service was started" not in page
+
+
 def test_claims_that_do_not_hold_have_their_reason(
     site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

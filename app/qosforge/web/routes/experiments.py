@@ -12,6 +12,7 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.experiment import PlottedExperiment
+from qosforge.api.jobs.queue import JobProgress
 from qosforge.experiments import experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.model import Experiment, Paper
 from qosforge.web.pages import Page, ThePage, sees
@@ -41,7 +42,7 @@ def list_experiments(page: ThePage, backend: TheBackend) -> Response:
         papers.setdefault(experiment.paper, []).append(experiment)
         progress = experiment_progress(backend, experiment.name)
         states[experiment.name] = progress.state if progress is not None else ""
-        result = _result(backend, experiment)
+        result = _result(progress)
         if result is not None:
             outcomes[experiment.name] = tally(claim_views(experiment, result.document))
     return page.answer(
@@ -92,13 +93,14 @@ def download(backend: TheBackend, name: str) -> Response:
 
 
 def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str) -> Response:
-    found = _result(backend, experiment)
+    progress = experiment_progress(backend, experiment.name)
+    found = _result(progress)
     claims = claim_views(experiment, found.document if found else None)
     return page.answer(
         template,
         experiment=experiment,
         seed=SEED,
-        progress=experiment_progress(backend, experiment.name),
+        progress=progress,
         claims=claims,
         places=claims_by_place(claims),
         labels=experiment_labels(),
@@ -108,13 +110,13 @@ def _outcome(page: Page, backend: Backend, experiment: Experiment, template: str
     )
 
 
-def _result(backend: Backend, experiment: Experiment) -> PlottedExperiment | None:
-    progress = experiment_progress(backend, experiment.name)
+def _result(progress: JobProgress | None) -> PlottedExperiment | None:
+    """The result of an experiment; its progress is read once a page, since it may be dropped at any time."""
     return progress.result if progress is not None and progress.state == "done" else None
 
 
 def _require_result(backend: Backend, experiment: Experiment) -> PlottedExperiment:
-    found = _result(backend, experiment)
+    found = _result(experiment_progress(backend, experiment.name))
     if found is None:
         raise HTTPException(404, "the experiment was not run since the service began")
     return found
