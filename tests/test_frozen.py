@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import pytest
 from pydantic import PrivateAttr, ValidationError
 
 from qosforge.frozen import FrozenModel
+
+
+class WithCache:
+    @cached_property
+    def length(self) -> int:
+        return len(vars(self))
 
 
 class Inner(FrozenModel):
@@ -63,4 +71,18 @@ def test_a_model_with_more_than_fields_is_refused() -> None:
     with pytest.raises(TypeError, match="Open has more than its fields"):
 
         class Open(FrozenModel, extra="allow"):
+            pass
+
+    with pytest.raises(TypeError, match="Cached has more than its fields"):
+
+        class Cached(FrozenModel):
+            value: int = 0
+
+            @cached_property
+            def twice(self) -> int:
+                return 2 * self.value
+
+    with pytest.raises(TypeError, match="Mixed has more than its fields"):
+
+        class Mixed(WithCache, FrozenModel):
             pass

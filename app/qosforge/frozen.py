@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -12,7 +13,8 @@ class FrozenModel(BaseModel):  # noqa: PLW1641  # pydantic gives each frozen mod
     """A frozen model of fields alone: no other fields are allowed, none is private, and nothing is cached in it.
 
     It is copied and compared as pydantic does it, without looking for what such a model does not have: the copy
-    takes a third of the time. A subclass that has it after all raises `TypeError` where it is defined.
+    takes a third of the time. A subclass that has it after all raises `TypeError` where it is defined: what a
+    `functools.cached_property` keeps, say, would be compared, and be untrue of a copy with a change.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -20,7 +22,8 @@ class FrozenModel(BaseModel):  # noqa: PLW1641  # pydantic gives each frozen mod
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
-        if cls.__private_attributes__ or cls.model_config.get("extra") == "allow":
+        cached = any(isinstance(value, cached_property) for base in cls.__mro__ for value in vars(base).values())
+        if cached or cls.__private_attributes__ or cls.model_config.get("extra") == "allow":
             raise TypeError(f"{cls.__name__} has more than its fields")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
