@@ -81,6 +81,8 @@ def test_what_a_template_wrote_is_found_without_reading_the_rest() -> None:
     ]
     assert not list(TABLE.find_written(TEXT, frozenset()))
     assert not list(TABLE.find_written("description an uplink\n", ids))
+    blank = TABLE.find_written("policy-map OUT\n  \n class VOICE\n\t\n", ids)
+    assert [entry.line.text for entry in blank] == ["class VOICE"], "a template may leave blanks on a line"
 
 
 def test_abbreviations_are_read_alike_and_kept_as_written_where_they_are_not_understood() -> None:

@@ -231,7 +231,8 @@ class CommandTable:
         A text none of whose lines begins as such lines do is not read.
         """
         words = self._words_of(ids)
-        if ANY_WORD in words or not words.isdisjoint([line.split(None, 1)[0] for line in text.split("\n") if line]):
+        written = [line.split(None, 1)[0] for line in text.split("\n") if line.strip()]
+        if ANY_WORD in words or not words.isdisjoint(written):
             yield from self._written(self.grammar.parse(text), "", ids)
 
     def _written(self, lines: Tree, mode: str, ids: frozenset[str]) -> Iterator[Entry]:
