@@ -16,6 +16,7 @@ from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.emulation import KernelRouterRun, run_kernel_router
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.plan.description import service_words
 from qosforge.plan.model import Scheduler
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import platform
@@ -43,7 +44,21 @@ CLASSES: list[dict[str, Any]] = [
 DSCPS = {"voice": 46, "web": 18, "bulk": 10, "bound": 8, "default": 0}
 
 
-def lowered(*features: str, rate: int = RATE, running: str | None = None) -> CompiledDevice:
+def with_voice(**more: Any) -> list[dict[str, Any]]:
+    """The classes, with more said of the treatment of ``voice``."""
+    voice, *others = CLASSES
+    return [voice | {"treatment": voice["treatment"] | more}, *others]
+
+
+BOUNDED = with_voice(bounded=True)
+
+
+def lowered(
+    *features: str,
+    rate: int = RATE,
+    running: str | None = None,
+    classes: list[dict[str, Any]] = CLASSES,
+) -> CompiledDevice:
     ports = (Interface(name="out", rate=rate, role=DeviceRole.EDGE, tags=("wan",)),)
     device = Device(
         name="r",
@@ -55,7 +70,7 @@ def lowered(*features: str, rate: int = RATE, running: str | None = None) -> Com
         features=frozenset(features),
     )
     network = Network(name="one", devices=(device,), links=(), stations=())
-    intent = parse_intent(made_text(CLASSES, apply=[{"interfaces": "wan", "direction": "output"}]), "made.yaml")
+    intent = parse_intent(made_text(classes, apply=[{"interfaces": "wan", "direction": "output"}]), "made.yaml")
     (made,) = compile_intent(intent, network, {} if running is None else {"r": running}).devices
     return made
 
@@ -84,6 +99,23 @@ def test_a_kernel_with_hfsc_gets_curves_that_read_back() -> None:
     (told,) = [f for f in made.findings if f.code == "priority-takes-share"]
     assert told.traffic_class == "voice"
     assert [f for f in made.findings if f.code == "bounded-by-shape"] == []
+
+
+def test_a_bounded_class_of_priority_gets_an_upper_limit_that_reads_back() -> None:
+    made = lowered("hfsc", classes=BOUNDED)
+    assert "hfsc rt m1 2000kbit d 85700us m2 600kbit ls m2 600kbit ul m2 600kbit\n" in made.text
+    read = LINUX.parse(made.text, "r", "")
+    assert read.unknown == ()
+    assert read.interface("out") == made.plan.interface("out")
+    (told,) = [f for f in made.findings if f.code == "bounded-by-shape"]
+    assert told.traffic_class == "voice"
+    assert [f for f in made.findings if f.code == "priority-takes-share"] == []
+    scheduler = scheduler_of(made)
+    assert expected_shares(scheduler, RATE)[0] == pytest.approx(0.3)
+    assert "what exceeds that waits" in service_words(scheduler.queues[0], scheduler)
+    twin = twin_scheduler(scheduler, RATE)
+    assert isinstance(twin, DcbqScheduler)
+    assert not twin.classes[0].borrow
 
 
 @pytest.mark.parametrize("running", [None, "modprobe sch_htb\nip link set dev out up\n"])
@@ -243,6 +275,23 @@ def test_on_a_kernel_priority_of_hfsc_borrows_by_its_share_and_waits_for_one_pac
     assert got["bound"] == pytest.approx(0.1, abs=0.01)
     assert sum(got.values()) == pytest.approx(1.0, abs=0.02)
     # A packet of another class, its own, and the timer's lateness.
+    assert worst_ms(run, classes, "voice") < 3 * FRAME * 8 / RATE * 1e3
+
+
+@pytest.mark.needs("virtual-time")
+def test_on_a_kernel_bounded_priority_of_hfsc_stays_at_its_rate_and_still_waits_for_one_packet() -> None:
+    """The real-time curve alone would be served beyond the upper limit: both have the class's rate."""
+    made = lowered("hfsc", classes=BOUNDED)
+    run, classes = measured(made, {"voice": 1.2, "web": 1.2})
+    got = parts(run, classes)
+    assert got["voice"] == pytest.approx(0.3, abs=0.01)
+    assert got["web"] == pytest.approx(0.7, abs=0.01)
+
+    run, classes = measured(made, {"voice": 1.2})
+    assert parts(run, classes)["voice"] == pytest.approx(0.3, abs=0.01)
+
+    run, classes = measured(made, {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2})
+    assert parts(run, classes)["voice"] == pytest.approx(0.25, abs=0.01)
     assert worst_ms(run, classes, "voice") < 3 * FRAME * 8 / RATE * 1e3
 
 

@@ -84,7 +84,10 @@ def service_words(queue: Queue, scheduler: Scheduler) -> str:
             f"{kind} {_share(queue.share)}" if queue.share.unit is not ShareUnit.WEIGHT else _share(queue.share)
         )
     if queue.priority and queue.share is not None and queue.capped:
-        above = "has its share of what others leave" if scheduler.decoupled else "is dropped while the link is busy"
+        # A shaper is told among the limits: what it holds back waits.
+        waits = scheduler.decoupled and queue.shape_rate is not None
+        shares = "waits" if waits else "has its share of what others leave"
+        above = shares if scheduler.decoupled else "is dropped while the link is busy"
         words.append(f"what exceeds that {above}")
     if queue.level is not None:
         words.append(f"level {queue.level} among those within their shares")

@@ -208,15 +208,16 @@ def _shared_queue(
     """A class of HFSC; one with a real-time curve has priority."""
     first = "burst_us" in entry
     shaped = "ceil" in entry
+    held = burst_of(entry["burst_us"], entry["guaranteed"], link) if first else None
     return Queue(
         number=number,
         name=names.get(number, "default"),
         priority=first,
         capped=first,
         share=Share(unit=ShareUnit.KBPS, value=entry["share"] // 1000),
-        burst=burst_of(entry["burst_us"], entry["guaranteed"], link) if first else None,
+        burst=held,
         shape_rate=entry["ceil"] if shaped else None,
-        shape_burst_bits=8 * burst(entry["ceil"]) if shaped else None,
+        shape_burst_bits=8 * (held or burst(entry["ceil"])) if shaped else None,
         shape_excess_bits=0 if shaped else None,
         **limits,
     )

@@ -114,9 +114,26 @@ def _served(
 def _in_time(
     request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
 ) -> dict[str, Any]:
-    """The fields of a queue of priority whose real-time curve is apart from its share."""
+    """The fields of a queue of priority whose real-time curve is apart from its share.
+
+    An upper limit holds back what the class has by its share alone (tc-hfsc(8)). The real-time curve of a bounded
+    class has the same rate, so that this and the limit together are never more than that.
+    """
     priority = class_request.treatment.priority
     assert priority is not None
+    size = held_priority_burst(priority.burst or rate * PRIORITY_BURST_SECONDS / 8, rate, link)
+    fields = {"priority": True, "capped": True, "burst": size}
+    if class_request.treatment.bounded:
+        findings.append(
+            note(
+                "bounded-by-shape",
+                class_place(request, class_request, direction="output"),
+                requested=f"at most {format_rate(rate)}",
+                applied=f"at most {format_rate(rate)} at any time, and what exceeds waits",
+            )
+        )
+        # What it sends at once is its burst: the upper limit does not hold the real-time curve back.
+        return fields | _shaped(rate, size)
     findings.append(
         note(
             "priority-takes-share",
@@ -125,8 +142,7 @@ def _in_time(
             applied=f"{format_rate(rate)} in time, and above it the class's share of what others leave",
         )
     )
-    size = priority.burst or rate * PRIORITY_BURST_SECONDS / 8
-    return {"priority": True, "capped": True, "burst": held_priority_burst(size, rate, link)}
+    return fields
 
 
 def _shaped(rate: int, bucket: int) -> dict[str, int]:
