@@ -41,6 +41,7 @@ class PortService:
     """The service of an interface: the policy that divides it, and the port's shaper around it.
 
     ``assumed_rate`` (b/s) is what the device takes its shares of, ``shape`` the port's shaper as the twin has it.
+    The classes of HFSC have rates and no shares: for them it is what the twin divides, behind that shaper.
     """
 
     egress: Egress
@@ -68,7 +69,10 @@ def port_service(plan: Plan, interface: InterfacePlan, rate: int, line: int) -> 
     if scheduler is not None and scheduler.limit_percent is not None:
         shapers.append(twin_shaper(max(1, line * scheduler.limit_percent // 100)))
     tightest = min(shapers, key=lambda each: each.rate_bps, default=None)
-    return PortService(egress, scheduler, assumed_rate, tightest if tightest and tightest.rate_bps < line else None)
+    shape = tightest if tightest and tightest.rate_bps < line else None
+    if scheduler is not None and scheduler.decoupled:
+        assumed_rate = shape.rate_bps if shape else line
+    return PortService(egress, scheduler, assumed_rate, shape)
 
 
 def twin_shaper(rate: int, burst: int | None = None) -> ShapeSpec:
