@@ -17,11 +17,10 @@ from qosforge.emulation import KernelRouterRun, run_kernel_router
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.description import service_words
-from qosforge.plan.model import Plan, Scheduler
+from qosforge.plan.model import Scheduler
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import platform
 from qosforge.platforms.linux_tc.sharing import burst_of, held_priority_burst
-from qosforge.tester.scenario.ports import twin_port
 from qosforge.tester.scenario.schedulers import twin_scheduler
 from qosforge.twin.schedulers import DcbqScheduler
 from tests.compiler.support import made_text
@@ -148,31 +147,6 @@ def test_the_twin_divides_such_a_tree_as_d_cbq() -> None:
     ]
     assert made.shapes is not None
     assert {number: shape.rate_bps for number, shape in made.shapes.items()} == {2: 800_000, 3: 200_000}
-
-
-def served(plan: Plan, line: int) -> DcbqScheduler:
-    """What serves the port in the twin, on a line of ``line`` b/s."""
-    interface = plan.interface("out")
-    assert interface is not None
-    egress = twin_port(plan, interface, None, line, LINUX.profile).egress
-    assert egress is not None
-    assert isinstance(egress.scheduler, DcbqScheduler)
-    return egress.scheduler
-
-
-def test_the_twin_takes_the_shares_of_a_shaped_port_of_what_its_shaper_leaves() -> None:
-    """The twin multiplies them by the shaper's rate, and so gets the rates that the router holds."""
-    shaped = RATE // 2
-    plan = lowered("hfsc", classes=BOUNDED, shape=shaped).plan
-    held = plan.interfaces[0].egress
-    assert held.shape_rate == shaped
-    assert held.scheduler is not None
-    made = served(plan, RATE)
-    assert [round(c.share * shaped / 1000) for c in made.classes] == [
-        q.share.value for q in held.scheduler.queues if q.share
-    ]
-    assert [c.borrow for c in made.classes] == [False, True, True, False, True]
-    assert sum(c.share for c in made.classes) == pytest.approx(1.0)
 
 
 @given(st.integers(1600, 10**6), st.integers(8, 10**6), st.integers(8, 10**6))

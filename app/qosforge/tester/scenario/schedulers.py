@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -31,6 +32,8 @@ _SHAPE_SECONDS = 0.025
 _SHAPE_BURST_BYTES = 1000
 """Committed burst of a shaper that states none: 25 ms of its rate, and 8000 bits below 320 kb/s (IOS shaping,
 second-hand: Cisco's text was not at hand)."""
+_LEAST_SHARE = 1e-6
+"""Part of the rate that a class of no share has in D-CBQ, whose classes all have one."""
 _CONVERSATIONS = ((64_000, 16), (128_000, 32), (256_000, 64), (512_000, 128))
 """Queues of flow-based fair queueing up to a bandwidth in b/s (IOS fair-queue, recalled)."""
 _MOST_CONVERSATIONS = 256
@@ -134,21 +137,23 @@ def twin_scheduler(scheduler: Scheduler, rate: int) -> SchedulerSpec:
 
 def _decoupled(scheduler: Scheduler, rate: int) -> DcbqScheduler:
     """Priority apart from shares as D-CBQ has it, which gives what HFSC gives (`kernel-hfsc` in docs/kernel.md)."""
-    classes = []
-    for number, queue in enumerate(scheduler.queues):
-        share = min((queue.share.value * 1000 if queue.share else 0) / rate, 1.0)
-        bounded = queue.shape_rate is not None and queue.shape_rate <= share * rate
-        classes.append(
-            CbqClassSpec(
-                name=f"{number}",
-                share=share,
-                priority="high" if queue.priority else "low",
-                borrow=not bounded,
-                queue=number,
-            )
+    rates = [queue.share.value * 1000 if queue.share else 0 for queue in scheduler.queues]
+    shares = [max(held / rate, _LEAST_SHARE) for held in rates]
+    # The router may hold a tree for more than the line has: what its classes have then counts as weights, and a
+    # limit at a rate that is not there any more does not keep a class from borrowing.
+    excess, crowded = max(math.fsum(shares), 1.0), sum(rates) > rate
+    classes = tuple(
+        CbqClassSpec(
+            name=f"{number}",
+            share=share / excess,
+            priority="high" if queue.priority else "low",
+            borrow=crowded or queue.shape_rate is None or queue.shape_rate > held,
+            queue=number,
         )
+        for number, (queue, held, share) in enumerate(zip(scheduler.queues, rates, shares, strict=True))
+    )
     shapes = {i: shaped for i, q in enumerate(scheduler.queues) if (shaped := _queue_shaper(q)) is not None}
-    return DcbqScheduler(classes=tuple(classes), shapes=shapes or None)
+    return DcbqScheduler(classes=classes, shapes=shapes or None)
 
 
 def _inside(queue: Queue) -> Scheduler | None:
