@@ -33,7 +33,8 @@ LONGEST_US = 999_000_000
 
 def readable_us(time_us: float) -> int:
     """The nearest time of three digits, in whole microseconds; one at least."""
-    return min(max(int(float(f"{time_us:.{_DIGITS}g}")), 1), LONGEST_US)
+    whole = round(time_us) if time_us < 10**_DIGITS else int(float(f"{time_us:.{_DIGITS}g}"))
+    return min(max(whole, 1), LONGEST_US)
 
 
 def shown_class(dev: str, line: str) -> tuple[str, str] | None:

@@ -149,12 +149,21 @@ def test_the_twin_divides_such_a_tree_as_d_cbq() -> None:
     assert {number: shape.rate_bps for number, shape in made.shapes.items()} == {2: 800_000, 3: 200_000}
 
 
-@given(st.integers(1600, 10**6), st.integers(8, 10**6), st.integers(8, 10**6))
+@given(st.integers(1, 10**6), st.integers(8, 10**6), st.integers(8, 10**6))
 def test_bursts_of_priority_are_known_again(size: int, rate_kbps: int, more_kbps: int) -> None:
     rate, link = 1000 * rate_kbps, 1000 * (rate_kbps + more_kbps)
     held = held_priority_burst(size, rate, link)
     assert held_priority_burst(held, rate, link) == held
     assert burst_of(readable_us(8e6 * held / (link - rate)), rate, link) == held
+
+
+@pytest.mark.parametrize("burst", ["1 B", "32 B", "1500 B", "1600 B", "4 kB"])
+def test_a_small_burst_of_priority_reads_back(burst: str) -> None:
+    made = lowered("hfsc", rate=10**7, classes=with_voice(priority={"percent": 11, "burst": burst}))
+    read = LINUX.parse(made.text, "r", "")
+    assert read.unknown == ()
+    assert read.interface("out") == made.plan.interface("out")
+    assert (scheduler_of(made).queues[0].burst or 0) >= 1590
 
 
 HFSC = (

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from napalm_linux_tc.curves import LONGEST_US, readable_us
 
 from qosforge.plan.model import Queue
+from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 
 HFSC = "hfsc"
 """The scheduler, as ``tc`` and the ``features`` of an inventory name it."""
@@ -29,8 +30,11 @@ class SharedClass:
 
 
 def held_priority_burst(size: float, rate: int, link: int) -> int:
-    """The burst (bytes above its share) of a priority class that can be read back, near ``size``; rates in b/s."""
-    return burst_of(_time_us(size, rate, link), rate, link)
+    """The burst (bytes above its share) of a priority class that can be read back, near ``size``; rates in b/s.
+
+    It holds a packet at least, as a bucket of HTB does. Whole bytes of less would not always tell the time again.
+    """
+    return burst_of(_time_us(max(size, CAPABILITIES.burst.minimum), rate, link), rate, link)
 
 
 def burst_of(time_us: int, rate: int, link: int) -> int:
