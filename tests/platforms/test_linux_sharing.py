@@ -166,6 +166,34 @@ def test_a_small_burst_of_priority_reads_back(burst: str) -> None:
     assert (scheduler_of(made).queues[0].burst or 0) >= 1590
 
 
+@pytest.mark.parametrize(
+    ("curve", "first"),
+    [
+        ("rt m1 8kbit d 85700us m2 600kbit", False),
+        ("rt m1 1900kbit d 85700us m2 600kbit", True),
+        ("rt m1 2000kbit d 85700us m2 500kbit", True),
+        ("rt m1 0kbit d 0us m2 600kbit", False),
+    ],
+)
+def test_a_real_time_curve_that_is_not_ours_is_kept_as_not_understood(curve: str, first: bool) -> None:
+    """Calls of a class whose curve begins low wait, though they have a curve."""
+    made = lowered("hfsc")
+    changed = made.text.replace("rt m1 2000kbit d 85700us m2 600kbit", curve)
+    assert changed != made.text
+    read = LINUX.parse(changed, "r", "")
+    (unknown,) = read.unknown
+    assert curve in unknown.text
+    scheduler = read.interfaces[0].egress.scheduler
+    assert scheduler is not None
+    assert scheduler.queues[0].priority == first
+
+
+@pytest.mark.parametrize("curves", ["ls m2 200500bit", "ls m2 500bit", "ls m2 200kbit ul m2 1500bit"])
+def test_rates_finer_than_those_of_a_plan_are_kept_as_not_understood(curves: str) -> None:
+    (unknown,) = LINUX.parse(lowered("hfsc").text.replace("ls m2 200kbit\n", f"{curves}\n"), "r", "").unknown
+    assert curves in unknown.text
+
+
 HFSC = (
     "class hfsc 1: root \n"
     "class hfsc 1:10 parent 1: leaf 10: rt m1 2Mbit d 85.7ms m2 600Kbit ls m1 0bit d 0us m2 600Kbit \n"

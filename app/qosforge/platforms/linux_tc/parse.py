@@ -35,6 +35,9 @@ _EVERYTHING = {"ip": "0.0.0.0/0", "ip6": "::/0"}
 """All addresses of each family, by its word in nft."""
 
 
+_KBPS = 1000
+
+
 def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan that the lines of a router amount to; what is not understood is kept in ``unknown``."""
     del image
@@ -156,6 +159,8 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
             limits = {} if leaf is None else _limits(leaf)
             if leaf is not None and not limits:
                 reading.miss(leaf)
+            if sharing is not None and not _is_ours(entry, whole["rate"]):
+                reading.miss(entry)
             read = _queue if sharing is None else _shared_queue
             queues.append(read(entry, number, limits, names, whole["rate"]))
     default = queue_of(f"1:{(sharing or tree)['default']:x}")
@@ -202,11 +207,21 @@ def _queue(entry: Entry, number: int, limits: dict[str, Any], names: dict[int | 
     )
 
 
+def _is_ours(entry: Entry, link: int) -> bool:
+    """Whether a plan has words for the curves of a class.
+
+    Rates are whole kb/s, and a real-time curve begins at the link's (b/s) and goes on at the class's share.
+    """
+    rates = {entry[name] for name in ("share", "guaranteed", "ceil") if name in entry}
+    in_time = "burst_us" not in entry or (entry["burst_rate"], entry["guaranteed"]) == (link, entry["share"])
+    return in_time and all(rate > 0 and rate % _KBPS == 0 for rate in rates)
+
+
 def _shared_queue(
     entry: Entry, number: int, limits: dict[str, Any], names: dict[int | None, str], link: int
 ) -> Queue:
-    """A class of HFSC; one with a real-time curve has priority."""
-    first = "burst_us" in entry
+    """A class of HFSC; one with a real-time curve that does not begin below its rate has priority."""
+    first = "burst_us" in entry and entry["burst_rate"] >= entry["guaranteed"]
     shaped = "ceil" in entry
     held = burst_of(entry["burst_us"], entry["guaranteed"], link) if first else None
     return Queue(
