@@ -65,28 +65,29 @@ demo: setup
 	@$(BIN)/qosforge lab up
 	@$(BIN)/qosforge run policies/campus-collaboration.yaml; code=$$?; $(BIN)/qosforge lab down; exit $$code
 
-# The loop on Linux routers of this machine's kernel, judged by real packets; takes root. The second policy starves
-# calls, so that its run takes it back, and ends with 1.
+# The loop on Linux routers of this machine's kernel, judged by real packets; takes root.
 demo-packets: export QOSFORGE_VAR_DIR := $(CURDIR)/var/packets
 demo-packets: setup
 	@$(BIN)/python -m tests.install_system_packages namespaces ssh-server probes
 	@$(BIN)/qosforge lab up --network examples/packets/network
-	@$(BIN)/qosforge run examples/packets/voice.yaml --network examples/packets/network --tester probes; kept=$$?; \
-	  $(BIN)/qosforge run examples/packets/starved.yaml --network examples/packets/network --tester probes; taken=$$?; \
-	  $(BIN)/qosforge lab clean --network examples/packets/network; \
-	  test $$kept -eq 0 && test $$taken -eq 1
+	@$(call kept_and_taken_back,examples/packets)
 
 # The same in one guest whose clock counts instructions: delays are the routers' alone, so they are judged, too.
 demo-virtual-time: export QOSFORGE_VAR_DIR := $(CURDIR)/var/virtual-time
 demo-virtual-time: setup
 	@$(BIN)/python -m tests.install_system_packages virtual-time-network
 	@$(BIN)/qosforge lab up --virtual-time --network examples/virtual-time/network
-	@$(BIN)/qosforge run examples/virtual-time/voice.yaml --network examples/virtual-time/network --tester probes; \
-	  kept=$$?; \
-	  $(BIN)/qosforge run examples/virtual-time/starved.yaml --network examples/virtual-time/network --tester probes; \
-	  taken=$$?; \
-	  $(BIN)/qosforge lab clean --network examples/virtual-time/network; \
-	  test $$kept -eq 0 && test $$taken -eq 1
+	@$(call kept_and_taken_back,examples/virtual-time)
+
+# In the lab of a folder: its first policy is kept, and its second one, which starves calls, is taken back.
+define kept_and_taken_back
+$(BIN)/qosforge run $(1)/voice.yaml --network $(1)/network --tester probes; kept=$$?; \
+$(BIN)/qosforge run $(1)/starved.yaml --network $(1)/network --tester probes; taken=$$?; \
+last=$$($(BIN)/qosforge runs --limit 1 --json); \
+$(BIN)/qosforge lab clean --network $(1)/network || exit; \
+test $$kept -eq 0 || { echo "$(1)/voice.yaml was not kept"; exit 1; }; \
+case "$$taken $$last" in "1 "*'"status": "rolled_back"'*) ;; *) echo "$(1)/starved.yaml was not taken back"; exit 1 ;; esac
+endef
 
 # All tests. What they need of the operating system is installed first, where that may be done without asking.
 test: setup
