@@ -15,8 +15,9 @@ _IAC_WILL_GO_ON = bytes([255, 251, 3])
 
 
 class TelnetProcess:
-    """One connection: its output, its input byte by byte without telnet's commands, and its end. By telnet a session
-    has no command of its own.
+    """One connection: its output, its input byte by byte without telnet's commands, and its end.
+
+    By telnet a session has no command of its own.
     """
 
     command: str | None = None
