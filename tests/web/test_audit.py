@@ -90,6 +90,30 @@ def test_findings_are_narrowed_by_severity_device_and_words_without_scripts(
     assert site.get(AUDIT, params={"severity": "grave"}).status_code == 422
 
 
+def test_a_chosen_device_stays_in_the_form_whatever_is_said_of_it(site: TestClient, backend: Backend) -> None:
+    texts = startups(backend.networks.network("campus"))
+    del texts["b56"]
+    record(backend.run_requests.store, backend.artifacts, "campus", texts, RunStatus.FAILED)
+    assert "b56" in _choices(_audited(site)), "paths lead through it"
+    assert [name for name, chosen in _choices(_audited(site, device="b56")).items() if chosen] == ["b56"]
+    gone = _audited(site, device="long-gone")
+    assert [name for name, chosen in _choices(gone).items() if chosen] == ["long-gone"]
+    assert "No finding fits this filter." in gone
+
+
+def test_a_filter_of_an_audit_without_findings_can_be_taken_back(site: TestClient) -> None:
+    assert _choices(_audited(site)) == {}, "nothing to filter"
+    narrowed = _audited(site, device="b56")
+    assert [name for name, chosen in _choices(narrowed).items() if chosen] == ["b56"]
+    assert f'<a href="{AUDIT}">' in narrowed.partition('id="audited"')[2]
+
+
+def _choices(page: str) -> dict[str, bool]:
+    """The devices that the form offers, and whether each is chosen."""
+    form = page.partition('id="filter-device"')[2].partition("</select>")[0]
+    return {name: bool(chosen) for chosen, name in re.findall(r"<option( selected)?>([^<]+)</option>", form)}
+
+
 def _groups(page: str) -> list[tuple[str, str]]:
     """Code and severity of the groups of a page."""
     return re.findall(r'<article class="card" id="([a-z-]+)-(error|warning|info)">', page)

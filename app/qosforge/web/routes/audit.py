@@ -15,7 +15,7 @@ from qosforge.platforms.base import installed, platform
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.uploaded_files import MOST_BYTES, MOST_FILES, unpack_files
 from qosforge.web.views.audit import MOST_SHOWN, SHOWN, submit_audit
-from qosforge.web.views.audit_filter import AuditFilter, audited_devices
+from qosforge.web.views.audit_filter import AuditFilter
 from qosforge.web.views.saved_audit import (
     MOST_PLATFORMS,
     MOST_ROWS,
@@ -96,7 +96,7 @@ def tell_platforms(
 
 
 def _narrowed(sought: AuditFilter) -> dict[str, Any]:
-    return {"sought": sought, "audited_devices": audited_devices, "shown": SHOWN, "most_shown": MOST_SHOWN}
+    return {"sought": sought, "shown": SHOWN, "most_shown": MOST_SHOWN}
 
 
 def _not_kept(page: Page) -> Response:

@@ -28,6 +28,10 @@ class AuditFilter:
         """What is looked for, as a query."""
         return urlencode({name: str(value) for name, value in vars(self).items() if value})
 
+    def devices(self, view: AuditView) -> tuple[str, ...]:
+        """The devices to choose from, by name: all that something is said of, and the chosen one."""
+        return tuple(sorted({*_devices(view), self.device} - {""}))
+
     def found(self, view: AuditView) -> AuditView:
         """The audit with only what fits. A severity is of findings: paths have none."""
         groups = (self._fitting(group) for group in view.groups if self.severity in ("", group.severity))
@@ -55,13 +59,9 @@ class AuditFilter:
         return all(word in small for word in self.q.lower().split())
 
 
-def audited_devices(view: AuditView) -> tuple[str, ...]:
-    """The devices that something is said of, by name."""
-    return tuple(sorted(set(_devices(view))))
-
-
 def _devices(view: AuditView) -> Iterator[str]:
     for group in view.groups:
         yield from (finding.device for finding in group.findings if finding.device)
     for path in view.paths:
         yield from (one.device for one in path.lost)
+        yield from path.unread
