@@ -76,6 +76,8 @@ def test_the_log_is_narrowed_by_kind_and_result(client: TestClient, persons: Per
         ("POST /webhooks", 204),
         ("qosforge backup create", 200),
         ("POST /login", 401),
+        ("GET /api/v1/login/oidc/callback", 303),
+        ("POST /intents/gold", 201),
     ):
         backend.access.record(Call(action, status, actor="op"))
 
@@ -83,15 +85,19 @@ def test_the_log_is_narrowed_by_kind_and_result(client: TestClient, persons: Per
         page = client.get("/calls", params={"who": "op"} | sought).text
         return re.findall(r"</summary><code>([^<]+)</code>", page)[::-1]
 
-    assert len(asked()) == 11
+    assert len(asked()) == 13
     assert asked(kind="runs") == ["POST /api/v1/runs", "POST /measurements"]
     assert asked(kind="policies") == ["POST /policies/gold/versions"]
     assert asked(kind="networks") == ["PUT /api/v1/networks/campus/drift", "qosforge drift watch"]
     assert asked(kind="people") == ["POST /users/ann/enable", "PUT /me/password", "qosforge user add"]
     assert asked(kind="webhooks") == ["POST /webhooks"]
     assert asked(kind="service") == ["qosforge backup create"]
-    assert asked(kind="sessions") == ["POST /login"]
-    assert asked(kind="changes") == [action for action in asked() if action != "POST /login"]
+    sessions = ["POST /login", "GET /api/v1/login/oidc/callback"]
+    assert asked(kind="sessions") == sessions
+    assert asked(kind="changes") == [action for action in asked() if action not in sessions], (
+        "everything else, also what an older release was asked for"
+    )
+    assert asked(kind="changes", result="failed") == ["PUT /api/v1/networks/campus/drift"]
     refused, failed, unknown = asked(result="refused"), asked(result="failed"), asked(result="unknown")
     assert refused == ["POST /measurements", "qosforge user add", "POST /login"]
     assert failed == ["PUT /api/v1/networks/campus/drift"]
@@ -103,6 +109,10 @@ def test_the_log_is_narrowed_by_kind_and_result(client: TestClient, persons: Per
     assert '<option value="refused" selected>' in page
     assert '<option value="people" selected>' in page
     assert client.get("/calls", params={"kind": "anything"}).status_code == 422
+    older = client.get("/calls", params={"refused": "true"})
+    assert older.status_code == 422, "an older release's address does not show the whole log as if it were narrow"
+    assert "there is no parameter &#39;refused&#39;" in older.text
+    assert "result" in older.text.partition("known here:")[2]
 
 
 def test_every_call_is_of_one_kind(backend: Backend) -> None:

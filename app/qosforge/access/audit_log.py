@@ -115,14 +115,15 @@ def result_of(status: int) -> Result:
 @dataclass(frozen=True)
 class CallFilter:
     """A filter for calls: by actor, by network, by what came of them (``results``), by how what was asked begins
-    (``actions``), and, unless these are ``None``, only those from ``since`` on, those up to ``until``, and those
-    before a number of the log. Empty ones filter nothing.
+    (``actions``) or does not begin (``other_than``), and, unless these are ``None``, only those from ``since`` on,
+    those up to ``until``, and those before a number of the log. Empty ones filter nothing.
     """
 
     actor: str = ""
     network: str = ""
     results: Collection[Result] = ()
     actions: Collection[str] = ()
+    other_than: Collection[str] = ()
     since: datetime | None = None
     until: datetime | None = None
     before: int | None = None
@@ -147,13 +148,19 @@ def _conditions(filter_: CallFilter) -> Iterator[sa.ColumnElement[bool]]:
     if filter_.results:
         yield sa.or_(*(_has_result(result) for result in filter_.results))
     if filter_.actions:
-        yield sa.or_(*(CALLS.c.action.startswith(start, autoescape=True) for start in filter_.actions))
+        yield _begins(filter_.actions)
+    if filter_.other_than:
+        yield sa.not_(_begins(filter_.other_than))
     if filter_.since is not None:
         yield CALLS.c.at >= filter_.since
     if filter_.until is not None:
         yield CALLS.c.at <= filter_.until
     if filter_.before is not None:
         yield CALLS.c.seq < filter_.before
+
+
+def _begins(starts: Collection[str]) -> sa.ColumnElement[bool]:
+    return sa.or_(*(CALLS.c.action.startswith(start, autoescape=True) for start in starts))
 
 
 def _has_result(result: Result) -> sa.ColumnElement[bool]:
