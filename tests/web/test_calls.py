@@ -142,6 +142,21 @@ def test_details_of_a_call_are_told_in_words() -> None:
     }
 
 
+def test_who_logs_in_by_a_provider_is_told_in_words_that_differ() -> None:
+    def facts(**detail: object) -> tuple[tuple[str, str], ...]:
+        call = LoggedCall("POST /api/v1/users", 201, detail=detail, seq=1, at=datetime.now(UTC))
+        return call_view(lambda text: text, call).facts
+
+    known = {"issuer": "https://login.example.net", "subject": "24400320"}
+    assert facts(**known) == (
+        ("login provider", "https://login.example.net"),
+        ("known at the login provider as", "24400320"),
+    )
+    assert facts(identity=known) == (
+        ("logs in by", "login provider https://login.example.net, known at the login provider as 24400320"),
+    )
+
+
 def test_every_recorded_call_has_words(backend: Backend) -> None:
     asked = _recorded_actions(backend)
     assert len(asked) > 50

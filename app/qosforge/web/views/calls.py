@@ -61,11 +61,8 @@ def _asked(call: LoggedCall) -> tuple[str, str]:
 
 
 def _facts(text: Text, call: LoggedCall) -> tuple[tuple[str, str], ...]:
-    words = _fact_words(text)
     return tuple(
-        (words.get(key, key.replace("_", " ")), _fact(text, value))
-        for key, value in call.detail.items()
-        if value not in _NOTHING
+        (_fact_name(text, key), _fact(text, value)) for key, value in call.detail.items() if value not in _NOTHING
     )
 
 
@@ -76,19 +73,23 @@ def _fact(text: Text, value: Any) -> str:
     if isinstance(value, bool):
         return text("yes") if value else text("no")
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_fact(text, entry)}" for key, entry in value.items())
+        return ", ".join(f"{_fact_name(text, key)} {_fact(text, entry)}" for key, entry in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_fact(text, entry) for entry in value)
     return text("every network") if value == EVERY_NETWORK else str(value)
+
+
+def _fact_name(text: Text, key: str) -> str:
+    return _fact_words(text).get(key, key.replace("_", " "))
 
 
 def _fact_words(text: Text) -> dict[str, str]:
     """What details are called for people, where their names do not say it."""
     return {
         "artifacts": text("files"),
-        "identity": text("at the login provider"),
+        "identity": text("logs in by"),
         "issuer": text("login provider"),
-        "subject": text("at the login provider"),
+        "subject": text("known at the login provider as"),
         "hostname": text("address"),
         "lacking": text("files that lack"),
         "minutes": text("every so many minutes"),
