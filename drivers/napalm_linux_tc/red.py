@@ -47,8 +47,24 @@ def usual_packet(minimum: int) -> int:
 
 
 def usual_burst(minimum: int, maximum: int) -> int:
-    """``burst`` of tc-red(8): (min + min + max) / (3 * avpkt)."""
-    return max((2 * minimum + maximum) // (3 * usual_packet(minimum)), 1)
+    """``burst`` of tc-red(8): (min + min + max) / (3 * avpkt), which has to be above min / avpkt.
+
+    Whole numbers of both can be below that where the thresholds are less than three packets apart.
+    """
+    packet = usual_packet(minimum)
+    return max((2 * minimum + maximum) // (3 * packet), -(-minimum // packet))
+
+
+def usual_weight(minimum: int, maximum: int) -> int:
+    """The exponent that ``tc`` reckons from what tc-red(8) advises for these thresholds (bytes).
+
+    Raises:
+        ValueError: the lower threshold is less than two bytes, and so holds no more than one packet.
+    """
+    weight = weight_of(minimum, usual_burst(minimum, maximum), usual_packet(minimum))
+    if weight is None:
+        raise ValueError(f"no average begins at {minimum} bytes")
+    return weight
 
 
 @cache

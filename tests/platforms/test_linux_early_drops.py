@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from napalm_linux_tc.red import average_words, cell, denominator_of, red_words, weight_of
+from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words, usual_weight, weight_of
 from napalm_linux_tc.shown import shown_lines
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
@@ -99,6 +99,25 @@ def test_thresholds_in_packets_and_time_become_bytes_and_that_is_told() -> None:
     assert told == {("20 and 40 packets", "20000 and 40000 B"), ("7 %", "1/14 (7.143 %)")}
     made = lowered({"profiles": [profile(minimum="20 ms", maximum="40 ms")]})
     assert red_of(made)[1] == (7_500, 15_000, 10)
+
+
+@pytest.mark.parametrize(("low", "high"), [("2500 B", "3500 B"), ("15500 B", "16 kB"), ("64 B", "65 B")])
+def test_thresholds_close_together_are_entered_with_a_weight_of_their_own(low: str, high: str) -> None:
+    made = lowered({"profiles": [profile(minimum=low, maximum=high)], "prefer": False})
+    assert [f for f in made.findings if f.code == "wred-unsupported"] == []
+    assert queue_of(made).red is not None
+    assert LINUX.parse(made.text, "r", "").interface("wan0") == made.plan.interface("wan0")
+
+
+@given(st.integers(64, 10**9 - 1), st.integers(1, 10**9))
+def test_any_thresholds_have_an_average_where_none_is_asked_for(minimum: int, width: int) -> None:
+    maximum = min(minimum + width, 10**9)
+    weight = usual_weight(minimum, maximum)
+    words = average_words(minimum, maximum, weight)
+    assert words is not None
+    assert weight_of(minimum, words[1], words[0]) == weight
+    # A greater one would not be read back; the kernel has no room for it beside the thresholds that it comes of.
+    assert weight <= MOST_WEIGHT or weight + maximum.bit_length() > 31
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
+from qosforge.plan.early_drop import Red
 from qosforge.platforms.base import platform
 from qoslab import control
 from tests.compiler.support import made_text
@@ -99,12 +100,28 @@ def early_detections(draw: st.DrawFn) -> dict[str, object]:
     return made
 
 
-@given(wred=early_detections(), percent=st.integers(1, 60))
-@FEW
-def test_early_detection_reads_back_as_it_was_meant_and_is_undone(
-    router: LinuxTcDriver, wred: dict[str, object], percent: int
-) -> None:
-    before = running(router)
+def test_early_detection_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcDriver) -> None:
+    held: list[Red] = []
+
+    @given(wred=early_detections(), percent=st.integers(1, 60))
+    @FEW
+    def check(wred: dict[str, object], percent: int) -> None:
+        before = running(router)
+        made = with_wred(wred, percent, before)
+        egress = made.plan.interfaces[-1].egress
+        assert egress.scheduler is not None
+        red = egress.scheduler.queues[0].red
+        assert (red is None) == any(f.code == "wred-unsupported" for f in made.findings)
+        if red is not None:
+            held.append(red)
+        push(router, made, before)
+
+    check()
+    assert held
+
+
+def with_wred(wred: dict[str, object], percent: int, before: str) -> CompiledDevice:
+    """A class of a share with early detection, for a router that holds ``before``."""
     web = {
         "name": "web",
         "match": {"any": [{"protocol": "udp", "destination_port": "80"}]},
@@ -115,11 +132,7 @@ def test_early_detection_reads_back_as_it_was_meant_and_is_undone(
     intent = parse_intent(made_text([web], apply=sides), "made.yaml")
     alone = Network(name="one", devices=(DEVICE,), links=(), stations=())
     (made,) = compile_intent(intent, alone, {"r1": before}).devices
-    refused = [f for f in made.findings if f.code == "wred-unsupported"]
-    egress = made.plan.interfaces[-1].egress
-    assert egress.scheduler is not None
-    assert (egress.scheduler.queues[0].red is None) == bool(refused)
-    push(router, made, before)
+    return made
 
 
 def test_any_intent_is_held_as_meant_and_undone_by_a_kernel_with_every_scheduler(router: LinuxTcDriver) -> None:

@@ -1,7 +1,7 @@
 """Early detection of a class as the kernel's ``red``: one drop profile of a queue, in bytes.
 
 Thresholds, limit and weight that an intent does not give follow tc-red(8): an upper threshold of a quarter of the
-limit, a lower one of a third of that, and a burst of (min + min + max) / (3 * avpkt).
+limit, a lower one of a third of that, and a burst of (min + min + max) / (3 * avpkt), at least of min / avpkt.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from napalm_linux_tc.red import average_words, usual_burst, usual_packet, weight_of
+from napalm_linux_tc.red import usual_weight
 
 from qosforge.dscp import DSCP_NAMES, drop_precedence
 from qosforge.errors import Place
@@ -63,12 +63,8 @@ def lower_early_drops(
         return drops
     limit, profile = limits
     weight = _weight(wred, profile)
-    if (
-        weight is None
-        or profile.maximum.bit_length() + weight > _FIXED_POINT_BITS
-        or average_words(profile.minimum, profile.maximum, weight) is None
-    ):
-        facts = {"exponent": weight or wred.weight_exponent or 0, "maximum": profile.maximum}
+    if profile.maximum.bit_length() + weight > _FIXED_POINT_BITS:
+        facts = {"exponent": weight, "maximum": profile.maximum}
         drops.findings.append(_refused(place, wred, "weight-out-of-range", **facts))
         return drops
     red = Red(weight_exponent=weight, unit="bytes", profiles=(profile,), ecn=wred.ecn, even=True, idle_decay=False)
@@ -112,13 +108,12 @@ def _bytes(depth: QueueSize, rate: int, packet_bytes: int) -> int:
     return depth.value * packet_bytes if depth.unit == "packets" else int(depth.bytes_at(rate))
 
 
-def _weight(wred: Wred, profile: RedProfile) -> int | None:
+def _weight(wred: Wred, profile: RedProfile) -> int:
     """The exponent of the average's weight: that of the intent, or what tc-red(8) advises for the thresholds."""
     if wred.weight_exponent is not None:
         return wred.weight_exponent
-    burst = usual_burst(profile.minimum, profile.maximum)
-    weight: int | None = weight_of(profile.minimum, burst, usual_packet(profile.minimum))
-    return weight
+    usual: int = usual_weight(profile.minimum, profile.maximum)
+    return usual
 
 
 def _for_all(request: DeviceRequest, class_request: ClassRequest, profiles: Collection[WredProfile]) -> bool:
