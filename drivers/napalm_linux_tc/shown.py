@@ -85,12 +85,7 @@ def _by_interface(qdiscs: str) -> dict[str, list[dict[str, Any]]]:
 def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]:
     named = [q for q in qdiscs if q["handle"] != _DEFAULT_HANDLE and q["kind"] not in {"ingress", "clsact"}]
     for root in (q for q in named if q.get("root")):
-        if root["kind"] == "htb":
-            default = int(str(root["options"].get("default", "0")), 16)
-            words = f"htb default 0x{default:x} r2q {whole(root['options']['r2q'])}"
-            yield f"tc qdisc replace dev {dev} root handle {root['handle']} {words}"
-        else:
-            yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_other(root)}"
+        yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_queue(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}
     inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc"}}
     told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
@@ -158,18 +153,26 @@ def _amount(words: str, units: Mapping[str, int]) -> float:
 
 def _leaf(dev: str, leaf: Mapping[str, Any], rate: int = 0) -> str:
     """A queue; ``rate`` (b/s) is that of the class that it is in, 0 where none is known."""
-    return f"tc qdisc add dev {dev} parent {leaf['parent']} handle {leaf['handle']} {_other(leaf, rate)}"
+    return f"tc qdisc add dev {dev} parent {leaf['parent']} handle {leaf['handle']} {_queue(leaf, rate)}"
 
 
-def _other(qdisc: Mapping[str, Any], rate: int = 0) -> str:
-    options = qdisc.get("options", {})
-    if qdisc["kind"] in {"pfifo", "bfifo"} and set(options) == {"limit"}:
-        return f"{qdisc['kind']} limit {options['limit']}"
-    if qdisc["kind"] == "hfsc" and (found := re.fullmatch(r"default ([0-9a-f]{1,4})", str(options.get("said")))):
+def _queue(qdisc: Mapping[str, Any], rate: int = 0) -> str:
+    """The words of a queue of any kind; what is wrong with its options is so in the answer that lists queues."""
+    with understood(QDISCS):
+        options = qdisc.get("options", {})
+        if qdisc["kind"] == "htb" and qdisc.get("root"):
+            return f"htb default 0x{int(str(options.get('default', '0')), 16):x} r2q {whole(options['r2q'])}"
+        return _other(qdisc["kind"], options, rate)
+
+
+def _other(kind: str, options: Mapping[str, Any], rate: int) -> str:
+    if kind in {"pfifo", "bfifo"} and set(options) == {"limit"}:
+        return f"{kind} limit {options['limit']}"
+    if kind == "hfsc" and (found := re.fullmatch(r"default ([0-9a-f]{1,4})", str(options.get("said")))):
         return f"hfsc default 0x{found[1]}"
-    if qdisc["kind"] == "red" and rate and set(options) == _RED and (words := _red(options, rate)):
+    if kind == "red" and rate and set(options) == _RED and (words := _red(options, rate)):
         return words
-    return f"{qdisc['kind']} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"
+    return f"{kind} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"
 
 
 def _red(options: Mapping[str, Any], rate: int) -> str:

@@ -85,6 +85,18 @@ RULES: dict[str, Any] = {
         },
     ]
 }
+RED: dict[str, Any] = {
+    "limit": 180_000,
+    "min": 15_000,
+    "max": 45_000,
+    "ecn": False,
+    "harddrop": False,
+    "adaptive": False,
+    "nodrop": False,
+    "ewma": 5,
+    "probability": 0.5,
+    "Scell_log": 10,
+}
 DEEP = "[" * 100_000
 MANY_DIGITS = "9" * 6000
 NO_ANSWERS = [
@@ -221,6 +233,23 @@ def test_drops_of_thousands_of_digits_are_refused(digits: str) -> None:
 def test_a_class_of_no_such_form_is_refused(line: str) -> None:
     with pytest.raises(AnswerError, match=r"^the answer to 'tc -d class show dev wan0' is not understood$"):
         held(classes=line)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "place"),
+    [
+        ("htb", {"default": "0x10"}, {"root": True}),
+        ("htb", {"default": "zz", "r2q": 10}, {"root": True}),
+        ("red", {**RED, "min": "much"}, {"parent": "1:10"}),
+        ("red", {**RED, "probability": [1]}, {"parent": "1:10"}),
+    ],
+)
+def test_odd_options_of_a_queue_are_those_of_the_answer_that_lists_queues(
+    kind: str, options: dict[str, Any], place: dict[str, Any]
+) -> None:
+    odd = {"kind": kind, "handle": "10:", "dev": "wan0", "options": options, **place}
+    with pytest.raises(AnswerError, match=r"^the answer to 'tc -d -j qdisc show' is not understood"):
+        held(qdiscs=[odd] if "root" in place else [QDISCS[0], odd])
 
 
 @pytest.mark.parametrize(
