@@ -328,6 +328,17 @@ def test_several_drop_profiles_become_that_of_unmarked_packets_in_bytes() -> Non
     assert "openconfig-wred-not-carried" in codes(refused)
 
 
+def test_the_one_profile_of_a_linux_router_is_carried_as_it_is() -> None:
+    profile = RedProfile(minimum=15_000, maximum=45_000, denominator=50)
+    held = Red(weight_exponent=5, unit="bytes", profiles=(profile,), ecn=True, even=True, idle_decay=False)
+    for red, told in ((held, False), (held.model_copy(update={"by_dscp": True}), True)):
+        given = plan(scheduler=WRR.model_copy(update={"queues": (*TWO[:2], _red(red))}))
+        carried = scheduler_of(given)
+        assert carried is not None
+        assert carried.queues[2].red == Red(weight_exponent=5, unit="bytes", profiles=(profile,), ecn=True)
+        assert ("openconfig-wred-approximate" in codes(given)) is told
+
+
 def _red(red: Red) -> Queue:
     return TWO[2].model_copy(update={"red": red})
 

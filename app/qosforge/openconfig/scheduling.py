@@ -158,7 +158,9 @@ def _red(red: Red, name: str, unmapped: UnmappedFields, interface: str) -> Red |
         denominator=drop_denominator(drop_percent(chosen.denominator)),
     )
     carried = Red(weight_exponent=red.weight_exponent, unit="bytes", profiles=(profile,), ecn=red.ecn)
-    if carried != red:
+    # How drops are spaced and whether the average falls while idle is the device's own: the model does not say it.
+    same = {"even": red.even, "idle_decay": red.idle_decay}
+    if carried.model_copy(update=same) != red:
         unmapped.note(
             "openconfig-wred-approximate",
             interface=interface,
