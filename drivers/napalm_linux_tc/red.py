@@ -17,6 +17,8 @@ PACKET_BYTES = 1000
 LEAST_PROBABILITY = 10_000
 """Packets of which one is dropped at least: of more, ``tc`` shows too few digits."""
 MOST_WEIGHT = 16
+FIXED_POINT_BITS = 31
+"""Bits of a threshold and of the weight's exponent together (``red_check_params`` in include/net/red.h)."""
 _HIGHEST_PROBABILITY = "0.99999"
 """A probability of 1 is 2^32, which the 32 bits that it is sent in do not hold (``max_P`` in tc/q_red.c)."""
 _MOST_BANDWIDTH = 32_000_000_000
@@ -58,13 +60,10 @@ def usual_burst(minimum: int, maximum: int) -> int:
 def usual_weight(minimum: int, maximum: int) -> int:
     """The exponent that ``tc`` reckons from what tc-red(8) advises for these thresholds (bytes).
 
-    Raises:
-        ValueError: the lower threshold is less than two bytes, and so holds no more than one packet.
+    Where ``tc`` refuses that, or the kernel has no room for it, it is the greatest that the kernel has room for.
     """
-    weight = weight_of(minimum, usual_burst(minimum, maximum), usual_packet(minimum))
-    if weight is None:
-        raise ValueError(f"no average begins at {minimum} bytes")
-    return weight
+    advised = weight_of(minimum, usual_burst(minimum, maximum), usual_packet(minimum))
+    return min(advised or MOST_WEIGHT, FIXED_POINT_BITS - maximum.bit_length(), MOST_WEIGHT)
 
 
 @cache

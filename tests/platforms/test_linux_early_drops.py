@@ -101,7 +101,32 @@ def test_thresholds_in_packets_and_time_become_bytes_and_that_is_told() -> None:
     assert red_of(made)[1] == (7_500, 15_000, 10)
 
 
-@pytest.mark.parametrize(("low", "high"), [("2500 B", "3500 B"), ("15500 B", "16 kB"), ("64 B", "65 B")])
+def test_a_queue_in_packets_becomes_bytes_and_that_is_told() -> None:
+    made = lowered(True, queue_limit={"packets": 100})
+    assert (queue_of(made).limit_packets, queue_of(made).limit_bytes) == (None, 100_000)
+    told = [(f.requested, f.applied, f.severity) for f in made.findings if f.code == "wred-approximate"]
+    assert told == [("a queue of 100 packets", "100000 B", Severity.INFO)]
+    for limit in ({}, {"queue_limit": {"bytes": "100 kB"}}):
+        assert [f for f in lowered(True, **limit).findings if f.code == "wred-approximate"] == []
+    refused = lowered(
+        {"profiles": [profile(maximum="900000000 B")], "weight_exponent": 16}, queue_limit={"packets": 100}
+    )
+    assert {f.code for f in refused.findings if f.code.startswith("wred")} == {"wred-unsupported"}
+
+
+@pytest.mark.parametrize(("limit", "told"), [("44 kB", True), ("45 kB", False), ("180 kB", False)])
+def test_a_queue_that_is_full_below_its_upper_threshold_is_told(limit: str, told: bool) -> None:
+    """tc-red(8) of the limit: it should be set higher than max + burst."""
+    made = lowered({"profiles": [profile()]}, queue_limit={"bytes": limit})
+    found = [f for f in made.findings if f.code == "wred-approximate"]
+    assert [(f.requested, f.applied, f.severity) for f in found] == [
+        ("an upper threshold of 45000 B", "a queue of 44000 B", Severity.WARNING)
+    ] * told
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [("2500 B", "3500 B"), ("15500 B", "16 kB"), ("64 B", "65 B"), ("64 B", "900000000 B")]
+)
 def test_thresholds_close_together_are_entered_with_a_weight_of_their_own(low: str, high: str) -> None:
     made = lowered({"profiles": [profile(minimum=low, maximum=high)], "prefer": False})
     assert [f for f in made.findings if f.code == "wred-unsupported"] == []
@@ -116,8 +141,8 @@ def test_any_thresholds_have_an_average_where_none_is_asked_for(minimum: int, wi
     words = average_words(minimum, maximum, weight)
     assert words is not None
     assert weight_of(minimum, words[1], words[0]) == weight
-    # A greater one would not be read back; the kernel has no room for it beside the thresholds that it comes of.
-    assert weight <= MOST_WEIGHT or weight + maximum.bit_length() > 31
+    assert 1 <= weight <= MOST_WEIGHT
+    assert weight + maximum.bit_length() <= 31  # red_check_params in include/net/red.h
 
 
 @pytest.mark.parametrize(

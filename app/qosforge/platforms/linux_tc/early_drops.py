@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from napalm_linux_tc.red import usual_weight
+from napalm_linux_tc.red import FIXED_POINT_BITS, usual_weight
 
 from qosforge.dscp import DSCP_NAMES, drop_precedence
 from qosforge.errors import Place
@@ -29,8 +29,6 @@ RED = "red"
 _COLOURS = {"green": "low", "yellow": "medium", "red": "high"}
 _OF_LIMIT = 4
 _OF_MAXIMUM = 3
-_FIXED_POINT_BITS = 31
-"""Bits of a threshold and of the weight's exponent together (``red_check_params`` in include/net/red.h)."""
 
 
 @dataclass
@@ -63,10 +61,12 @@ def lower_early_drops(
         return drops
     limit, profile = limits
     weight = _weight(wred, profile)
-    if profile.maximum.bit_length() + weight > _FIXED_POINT_BITS:
+    if profile.maximum.bit_length() + weight > FIXED_POINT_BITS:
         facts = {"exponent": weight, "maximum": profile.maximum}
-        drops.findings.append(_refused(place, wred, "weight-out-of-range", **facts))
-        return drops
+        return EarlyDrops(findings=[_refused(place, wred, "weight-out-of-range", **facts)])
+    stated = class_request.treatment.queue_limit
+    if stated is not None and stated.packets is not None:
+        drops.findings.append(_in_bytes(place, f"a queue of {stated.packets} packets", f"{limit} B"))
     red = Red(weight_exponent=weight, unit="bytes", profiles=(profile,), ecn=wred.ecn, even=True, idle_decay=False)
     drops.fields = {"limit_packets": None, "limit_bytes": limit, "red": red}
     return drops
@@ -78,7 +78,6 @@ def _limits(
     """The limit of the queue in bytes and its profile; None where the kernel takes no such one."""
     size = CAPABILITIES.red_packet.value
     held = queue.limit_bytes or (queue.limit_packets or CAPABILITIES.queue_limit.default) * size
-    stated = class_request.treatment.queue_limit is not None
     if not wred.profiles:
         maximum = max(held // _OF_LIMIT, _OF_MAXIMUM * CAPABILITIES.red_threshold.minimum)
         return held, RedProfile(
@@ -99,8 +98,11 @@ def _limits(
         facts = {"denominator": denominator, "most": CAPABILITIES.red_denominator.maximum}
         drops.findings.append(_refused(place, wred, "probability-too-low", **facts))
         return None
+    limit = held if class_request.treatment.queue_limit else max(held, _OF_LIMIT * maximum)
     drops.findings.extend(_approximations(place, asked, minimum, maximum, denominator))
-    limit = held if stated else max(held, _OF_LIMIT * maximum)
+    if limit < maximum:
+        words = {"requested": f"an upper threshold of {maximum} B", "applied": f"a queue of {limit} B"}
+        drops.findings.append(note("wred-approximate", place, variant="never-reached", **words))
     return limit, RedProfile(minimum=minimum, maximum=maximum, denominator=denominator)
 
 
@@ -140,14 +142,8 @@ def _approximations(
     place: Place, asked: WredProfile, minimum: int, maximum: int, denominator: int
 ) -> Iterator[Finding]:
     if asked.minimum.unit == "packets":
-        yield note(
-            "wred-approximate",
-            place,
-            requested=f"{asked.minimum.value} and {asked.maximum.value} packets",
-            applied=f"{minimum} and {maximum} B",
-            variant="in-bytes",
-            size=CAPABILITIES.red_packet.value,
-        )
+        asked_words = f"{asked.minimum.value} and {asked.maximum.value} packets"
+        yield _in_bytes(place, asked_words, f"{minimum} and {maximum} B")
     if abs(asked.probability * denominator - 1) > 1e-9:
         yield note(
             "wred-approximate",
@@ -156,6 +152,11 @@ def _approximations(
             applied=f"1/{denominator} ({100 / denominator:.4g} %)",
             variant="whole-packet",
         )
+
+
+def _in_bytes(place: Place, requested: str, applied: str) -> Finding:
+    size = CAPABILITIES.red_packet.value
+    return note("wred-approximate", place, variant="in-bytes", size=size, requested=requested, applied=applied)
 
 
 def _refused(place: Place, wred: Wred, variant: str, **facts: Any) -> Finding:
