@@ -60,7 +60,7 @@ FAILURES = {
 @pytest.mark.parametrize("name", FAILURES)
 def test_each_failure_ends_in_time_as_a_finding(name: str, tmp_path: Path) -> None:
     behaviour, reason = FAILURES[name]
-    bound = 8.0 if reason.startswith("failed: ") else 3.0
+    bound = 60.0 if reason.startswith("failed: ") else 3.0  # what fails does so by itself, the sooner the idler
     with peer(behaviour) as port:
         began = time.monotonic()
         (finding,) = check(port=port, require="midway" in name, seconds=bound, folder=tmp_path)
