@@ -83,6 +83,7 @@ def host(
             platform=configuration.platform,
             image=image,
             role=configuration.family.role,
+            features=frozenset(configuration.plan.schedulers),
             driver=configuration.family.driver,
             interfaces=tuple(interfaces),
         ),
@@ -202,6 +203,7 @@ def host_entry(device: Device) -> dict[str, Any]:
         "data": {
             "role": device.role.value,
             "image": device.image,
+            **({"features": sorted(device.features)} if device.features else {}),
             "driver": device.driver,
             "interfaces": {entry.name: dict(_interface_entry(entry)) for entry in device.interfaces},
         },

@@ -242,6 +242,9 @@ def red_of(red: Red) -> IntentData:
             marks["dscp"] = [code_point(d) for d in profile.dscp]
         elif profile.precedence:
             marks["precedence"] = list(profile.precedence)
+        elif len(red.profiles) == 1:
+            # One for all packets; a profile of the language names its marks, and these are all.
+            marks["precedence"] = list(range(8))
         limits = {"minimum": f"{profile.minimum} {unit}", "maximum": f"{profile.maximum} {unit}"}
         if red.unit != "percent":
             limits["probability"] = f"{100 / profile.denominator:.12g} %"

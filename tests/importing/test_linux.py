@@ -1,0 +1,60 @@
+"""Configurations of Linux routers, imported and compiled again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qosforge.plan.early_drop import Red
+from qosforge.plan.model import Plan
+from qosforge.platforms.base import platform
+
+from .support import compiled_again, imported, told
+
+BURSTS = "burst 1600b cburst 1600b"
+MINE = """\
+modprobe sch_htb
+modprobe sch_red
+ip link set dev wan0 up
+tc qdisc replace dev wan0 root handle 1: htb default 0x11 r2q 10
+tc class add dev wan0 parent 1: classid 1:1 htb rate 10mbit ceil 10mbit burst 1600b cburst 1600b
+tc class add dev wan0 parent 1:1 classid 1:10 htb prio 1 rate 3mbit ceil 10mbit {bursts} quantum 1600
+tc qdisc add dev wan0 parent 1:10 handle 10: {red} bandwidth 3000000bit
+tc class add dev wan0 parent 1:1 classid 1:11 htb prio 1 rate 7mbit ceil 10mbit {bursts} quantum 3733
+tc qdisc add dev wan0 parent 1:11 handle 11: pfifo limit 64
+nft add table inet qosforge
+nft add chain inet qosforge output {{ type filter hook postrouting priority mangle ; policy accept ; }}
+nft add chain inet qosforge out/wan0/web
+nft add chain inet qosforge out/wan0
+nft add rule inet qosforge output oifname "wan0" jump out/wan0 comment "1"
+nft add rule inet qosforge out/wan0/web counter comment "1"
+nft add rule inet qosforge out/wan0/web meta priority set 1:10 comment "2"
+nft add rule inet qosforge out/wan0 {match} goto out/wan0/web comment "1"
+"""
+
+
+def early(plan: Plan) -> tuple[Red | None, int | None]:
+    """Early detection of the first class of the output, and its limit (bytes)."""
+    scheduler = plan.interfaces[0].egress.scheduler
+    assert scheduler is not None
+    return scheduler.queues[0].red, scheduler.queues[0].limit_bytes
+
+
+@pytest.mark.parametrize(
+    "red",
+    [
+        "red limit 180000b min 15000b max 45000b avpkt 10000b burst 5 probability 0.5",
+        "red limit 100000b min 15000b max 45000b avpkt 10000b burst 5 probability 0.1",
+    ],
+)
+@pytest.mark.parametrize("match", ["ip dscp 18", "ip saddr 192.0.2.0/24"])
+def test_the_thresholds_of_early_detection_are_those_of_the_intent(red: str, match: str, tmp_path: Path) -> None:
+    text = MINE.format(red=red, match=match, bursts=BURSTS)
+    held = platform("linux_tc").parse(text, "box", "")
+    assert held.unknown == ()
+    assert early(held)[0] is not None
+    found = imported(text)
+    assert [text for text in told(found) if ".red" in text or "limit" in text] == []
+    (made,) = compiled_again(found, tmp_path)
+    assert early(made.plan) == early(held)
