@@ -14,6 +14,7 @@ from napalm_linux_tc.shown import shown_lines, trees
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.emulation import KernelRouterRun, run_kernel_router
+from qosforge.findings import Fidelity, Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.description import service_words
@@ -59,16 +60,16 @@ def lowered(
     running: str | None = None,
     classes: list[dict[str, Any]] = CLASSES,
     shape: int | None = None,
+    ports: tuple[str, ...] = ("out",),
 ) -> CompiledDevice:
-    """A router with one port, compiled; ``shape`` is what the intent shapes the port to (b/s)."""
-    ports = (Interface(name="out", rate=rate, role=DeviceRole.EDGE, tags=("wan",)),)
+    """A router, compiled; ``shape`` is what the intent shapes its ports to (b/s)."""
     device = Device(
         name="r",
         platform="linux_tc",
         image="6.1",
         role=DeviceRole.EDGE,
         driver="linux_tc",
-        interfaces=ports,
+        interfaces=tuple(Interface(name=n, rate=rate, role=DeviceRole.EDGE, tags=("wan",)) for n in ports),
         features=frozenset(features),
     )
     network = Network(name="one", devices=(device,), links=(), stations=())
@@ -99,9 +100,44 @@ def test_a_kernel_with_hfsc_gets_curves_that_read_back() -> None:
     read = LINUX.parse(made.text, "r", "")
     assert read.unknown == ()
     assert read.interface("out") == made.plan.interface("out")
-    (told,) = [f for f in made.findings if f.code == "priority-takes-share"]
-    assert told.traffic_class == "voice"
     assert [f for f in made.findings if f.code == "bounded-by-shape"] == []
+
+
+def test_the_rate_that_a_priority_class_may_reach_is_told_of_each_interface() -> None:
+    """Beside the class that is bounded to a tenth it gets the rest, beside any other one less."""
+    made = lowered("hfsc", ports=("out", "other"))
+    told = [f for f in made.findings if f.code == "priority-cap-not-enforced"]
+    assert [(f.interface, f.traffic_class, f.severity, f.requested, f.applied) for f in told] == [
+        (
+            name,
+            "voice",
+            Severity.WARNING,
+            "at most 600 kb/s while others wait",
+            "up to 1.8 Mb/s while one of them waits",
+        )
+        for name in ("out", "other")
+    ]
+    voice = [f for f in made.fidelity if f.traffic_class == "voice"]
+    assert [(f.fidelity, f.requested_percent, f.applied_percent) for f in voice] == [
+        (Fidelity.APPROXIMATE, 30.0, 90.0)
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("more", "applied"),
+    [
+        ({"bounded": True}, None),
+        ({"police": {"rate": "600 kb/s", "direction": "output"}}, None),
+        ({"police": {"rate": "1 Mb/s", "direction": "output"}}, "up to 1 Mb/s while one of them waits"),
+        ({"police": {"rate": "600 kb/s", "direction": "input"}}, "up to 1.8 Mb/s while one of them waits"),
+    ],
+)
+def test_what_holds_a_priority_class_to_its_rate_is_regarded(more: dict[str, Any], applied: str | None) -> None:
+    made = lowered("hfsc", classes=with_voice(**more))
+    told = [f.applied for f in made.findings if f.code == "priority-cap-not-enforced"]
+    assert told == ([] if applied is None else [applied])
+    (voice,) = (f for f in made.fidelity if f.traffic_class == "voice")
+    assert voice.fidelity is (Fidelity.EXACT if applied is None else Fidelity.APPROXIMATE)
 
 
 def test_a_bounded_class_of_priority_gets_an_upper_limit_that_reads_back() -> None:
@@ -112,7 +148,7 @@ def test_a_bounded_class_of_priority_gets_an_upper_limit_that_reads_back() -> No
     assert read.interface("out") == made.plan.interface("out")
     (told,) = [f for f in made.findings if f.code == "bounded-by-shape"]
     assert told.traffic_class == "voice"
-    assert [f for f in made.findings if f.code == "priority-takes-share"] == []
+    assert [f for f in made.findings if f.code == "priority-cap-not-enforced"] == []
     scheduler = scheduler_of(made)
     assert expected_shares(scheduler, RATE)[0] == pytest.approx(0.3)
     assert "what exceeds that waits" in service_words(scheduler.queues[0], scheduler)
@@ -307,6 +343,10 @@ def test_on_a_kernel_priority_of_hfsc_borrows_by_its_share_and_waits_for_one_pac
     assert got["voice"] == pytest.approx(0.5, abs=0.02)
     assert got["web"] == pytest.approx(0.5, abs=0.02)
     assert expected[1] == pytest.approx(0.7), "a priority class is taken to send its rate, and others what is left"
+
+    (most,) = (f.applied_percent for f in made.fidelity if f.traffic_class == "voice")
+    run, classes = measured(made, {"voice": 1.2, "bound": 1.2})
+    assert parts(run, classes)["voice"] == pytest.approx((most or 0) / 100, abs=0.02)
 
     run, classes = measured(made, {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2})
     got = parts(run, classes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
@@ -15,9 +15,10 @@ from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity, Direction, LoweredDevice
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms_at_output
+from qosforge.platforms.linux_tc.sharing import greatest_part
 from qosforge.platforms.linux_tc.trees import Tree, lower_tree
 from qosforge.platforms.recognition import dscp_of, ports_only
-from qosforge.platforms.share_fidelity import ClassShare, fidelity, share_findings
+from qosforge.platforms.share_fidelity import EXACT, ClassShare, fidelity, share_findings
 from qosforge.units import format_rate
 
 
@@ -64,6 +65,7 @@ def _interface(
         shares = _shares(request, interface_request, tree)
         nearness.extend(fidelity(shares))
         findings.extend(share_findings(request, shares))
+        findings.extend(_excess_findings(request, shares, tree.rate))
         if tree.rate != interface_request.rate:
             place = Place(device=request.device, interface=interface_request.name, direction="output")
             findings.append(
@@ -86,13 +88,39 @@ def _interface(
 
 
 def _shares(request: DeviceRequest, interface_request: InterfaceRequest, tree: Tree) -> tuple[ClassShare, ...]:
-    """What classes ask for of the interface and what they get when all have traffic."""
+    """What classes ask for and what they get when all have traffic, a priority class at most."""
     requested = requested_shares(request.classes, tree.rate)
     applied = expected_shares(tree.scheduler, tree.rate, priority_load=0.0)
     return tuple(
-        ClassShare(c, interface_request.name, requested[c.name], part)
-        for c, part in zip(request.classes, applied, strict=True)
+        ClassShare(c, interface_request.name, requested[c.name], _greatest(c, at, tree) or part)
+        for at, (c, part) in enumerate(zip(request.classes, applied, strict=True))
     )
+
+
+def _greatest(class_request: ClassRequest, at: int, tree: Tree) -> float | None:
+    """The part of the link that a priority class gets at most while others wait; None where its rate bounds it.
+
+    A policer of the output bounds it here. Those of inputs do not: packets may come in where there is none.
+    """
+    if class_request.treatment.priority is None or not tree.scheduler.decoupled:
+        return None
+    queues, police = tree.scheduler.queues, policer(class_request, "output")
+    most = greatest_part(queues[at], (*queues[:at], *queues[at + 1 :]), tree.rate)
+    return most if police is None else min(most, police.rate / tree.rate)
+
+
+def _excess_findings(request: DeviceRequest, shares: Iterable[ClassShare], rate: int) -> Iterator[Finding]:
+    """``priority-cap-not-enforced``: priority that takes its share of what others leave, on ``rate`` b/s."""
+    for share in shares:
+        if share.traffic_class.treatment.priority is None or share.applied - share.requested < EXACT:
+            continue
+        yield note(
+            "priority-cap-not-enforced",
+            class_place(request, share.traffic_class, interface=share.interface, direction="output"),
+            variant="borrows",
+            requested=f"at most {format_rate(round(share.requested * rate))} while others wait",
+            applied=f"up to {format_rate(round(share.applied * rate))} while one of them waits",
+        )
 
 
 def _egress(request: DeviceRequest, interface_request: InterfaceRequest, scheduler: Scheduler, rate: int) -> Egress:

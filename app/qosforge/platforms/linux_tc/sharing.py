@@ -8,6 +8,7 @@ apart in HFSC (Stoica, Zhang, Ng 1997), as in D-CBQ (Risso 2001), and one in HTB
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from napalm_linux_tc.curves import LONGEST_US, readable_us
@@ -53,6 +54,20 @@ def curves(queue: Queue, link: int) -> str:
     if queue.shape_rate is not None:
         words.append(f"ul m2 {queue.shape_rate // 1000}kbit")
     return " ".join(words)
+
+
+def greatest_part(queue: Queue, others: Sequence[Queue], link: int) -> float:
+    """The part of a link of ``link`` b/s (0 to 1) that a class gets at most while one of the others waits."""
+    own = _rate(queue)
+    left = (max(1 - each.shape_rate / link, 0.0) if each.shape_rate else 0.0 for each in others)
+    divided = (own / (own + _rate(each)) for each in others)
+    most = max(map(max, left, divided), default=1.0)
+    return most if queue.shape_rate is None else min(most, queue.shape_rate / link)
+
+
+def _rate(queue: Queue) -> int:
+    assert queue.share is not None
+    return queue.share.value * 1000
 
 
 def _time_us(size: float, rate: int, link: int) -> int:

@@ -134,14 +134,6 @@ def _in_time(
         )
         # What it sends at once is its burst: the upper limit does not hold the real-time curve back.
         return fields | _shaped(rate, size)
-    findings.append(
-        note(
-            "priority-takes-share",
-            class_place(request, class_request, direction="output"),
-            requested=f"at most {format_rate(rate)} while others wait",
-            applied=f"{format_rate(rate)} in time, and above it the class's share of what others leave",
-        )
-    )
     return fields
 
 
