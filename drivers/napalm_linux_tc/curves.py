@@ -7,7 +7,7 @@ is ``m1`` for a time ``d``, and ``m2`` from then on.
 
 The kernel holds a rate in steps of up to 15 bytes a second, rounded up (``m2sm`` in net/sched/sch_hfsc.c), and
 ``tc`` shows a time in three digits (``sprint_time`` in iproute2's lib/utils_math.c). Rates of whole kb/s, and times
-of three digits, are known again.
+of three digits, are known again; finer rates, of others, are told in b/s.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ ROOT = re.compile(r"^class hfsc (?P<handle>[0-9a-f]+:) root\s*$")
 _UNITS = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 _US = {"us": 1, "ms": 1000, "s": 1_000_000}
 _KBPS = 1000
+_ROUNDING = 120
+"""By how much (b/s) the kernel rounds a rate up at most."""
 _DIGITS = 3
 LONGEST_US = 999_000_000
 
@@ -47,16 +49,20 @@ def shown_class(dev: str, line: str) -> tuple[str, str] | None:
     words = [f"tc class add dev {dev} parent {found['parent']} classid {found['id']} hfsc"]
     if found["kind"]:
         time = f"{_microseconds(found['time'])}us"
-        words.append(f"rt m1 {_kbit(found['burst_rate'])} d {time} m2 {_kbit(found['guaranteed'])}")
-    words.append(f"ls m2 {_kbit(found['share'])}")
+        words.append(f"rt m1 {_rate(found['burst_rate'])} d {time} m2 {_rate(found['guaranteed'])}")
+    words.append(f"ls m2 {_rate(found['share'])}")
     if found["ceiling"]:
-        words.append(f"ul m2 {_kbit(found['ceiling'])}")
+        words.append(f"ul m2 {_rate(found['ceiling'])}")
     return found["id"], " ".join(words)
 
 
-def _kbit(words: str) -> str:
+def _rate(words: str) -> str:
+    """A rate as it is entered: in kb/s where what is beyond may be the kernel's rounding, else in b/s."""
     digits = words.rstrip("KMGTbit")
-    return f"{int(digits) * _UNITS[words[len(digits) :]] // _KBPS}kbit"
+    rate = int(digits) * _UNITS[words[len(digits) :]]
+    if rate >= _KBPS and rate % _KBPS <= _ROUNDING:
+        return f"{rate // _KBPS}kbit"
+    return f"{rate}bit"
 
 
 def _microseconds(words: str) -> int:

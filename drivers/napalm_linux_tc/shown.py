@@ -115,7 +115,7 @@ def _is_inner(line: str, handles: set[str]) -> bool:
 def _curve_rate(command: str) -> int:
     """The share of a class of ``hfsc`` (b/s), by the command that enters it."""
     words = command.split()
-    return int(words[words.index("ls") + 2].removesuffix("kbit")) * 1000
+    return int(_amount(words[words.index("ls") + 2].replace("k", "K"), _RATES))
 
 
 def _class_order(line: str) -> tuple[bool, int]:

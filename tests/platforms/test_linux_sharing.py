@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from napalm_linux_tc.curves import readable_us
+from napalm_linux_tc.curves import readable_us, shown_class
 from napalm_linux_tc.shown import shown_lines, trees
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
@@ -267,6 +267,26 @@ def test_a_tree_of_hfsc_is_read_though_tc_prints_no_json_of_it(classes: str, unk
             (True, 600, None),
             (False, 600, 800_000),
         ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "entered"),
+    [
+        ("600012bit", "600kbit"),
+        ("1080bit", "1kbit"),
+        ("1500bit", "1500bit"),
+        ("504bit", "504bit"),
+        ("80bit", "80bit"),
+        ("600500bit", "600500bit"),
+    ],
+)
+def test_rates_are_shown_as_they_are_entered_to_become_the_same(shown: str, entered: str) -> None:
+    """The kernel's rounding is taken off; what is finer than a kb/s besides is somebody else's, and stays."""
+    line = f"class hfsc 1:11 parent 1: leaf 11: ls m1 0bit d 0us m2 {shown} "
+    assert shown_class("out", line) == (
+        "1:11",
+        f"tc class add dev out parent 1: classid 1:11 hfsc ls m2 {entered}",
+    )
 
 
 def test_the_drops_of_a_class_of_hfsc_are_read() -> None:
