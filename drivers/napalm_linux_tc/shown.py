@@ -14,6 +14,7 @@ from typing import Any
 
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.buckets import readable
+from napalm_linux_tc.class_order import parents_first
 from napalm_linux_tc.curves import shown_class
 from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words
 
@@ -89,7 +90,7 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
     leaves = {q["parent"]: q for q in named if "parent" in q}
     inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc"}}
     told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
-    for line in sorted(told, key=_class_order):
+    for line in parents_first(told):
         if (shared := shown_class(dev, line)) is not None:
             yield shared[1]
             if shared[0] in leaves:
@@ -116,11 +117,6 @@ def _curve_rate(command: str) -> int:
     """The share of a class of ``hfsc`` (b/s), by the command that enters it."""
     words = command.split()
     return int(_amount(words[words.index("ls") + 2].replace("k", "K"), _RATES))
-
-
-def _class_order(line: str) -> tuple[bool, int]:
-    found = re.match(r"class \S+ [0-9a-f]*:([0-9a-f]+) (root)?", line)
-    return (not found[2], int(found[1], 16)) if found else (True, 0)
 
 
 def _class(dev: str, found: re.Match[str], *, alone: bool = False) -> str:

@@ -209,6 +209,41 @@ def test_counters_that_are_none_are_refused_by_the_command(said: str) -> None:
         LINUX.read_counters({"nft -j list table inet qosforge": said}, plan)
 
 
+NESTED_QDISCS: list[dict[str, Any]] = [
+    {"kind": "htb", "handle": "1:", "dev": "wan0", "root": True, "options": {"r2q": 10, "default": "0x30"}},
+    {"kind": "htb", "handle": "2:", "dev": "wan0", "parent": "1:30", "options": {"r2q": 10, "default": "0x1"}},
+    {"kind": "pfifo", "handle": "10:", "dev": "wan0", "parent": "2:1", "options": {"limit": 64}},
+]
+RATES = "rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b \n"
+NESTED = (
+    f"class htb 1:5 parent 1:20 prio 0 {RATES}"
+    f"class htb 2:1 root leaf 10: prio 0 {RATES}"
+    f"class htb 1:30 parent 1:20 leaf 2: prio 0 {RATES}"
+    f"class htb 1:20 root {RATES}"
+    f"class htb 3:7 parent 3:8 prio 0 {RATES}"
+    f"class htb 3:8 parent 3:7 prio 0 {RATES}"
+)
+
+
+def test_every_class_is_shown_behind_what_it_is_in() -> None:
+    """Going back enters them in this order, whatever their numbers; classes in a circle are shown all the same."""
+    lines = held(qdiscs=NESTED_QDISCS, classes=NESTED).splitlines()
+    numbers = [line.split(" classid ")[1].split()[0] for line in lines if " classid " in line]
+    assert numbers == ["1:20", "1:5", "1:30", "2:1", "3:7", "3:8"]
+    (inner,) = (number for number, line in enumerate(lines) if " parent 1:30 handle 2: " in line)
+    assert inner < next(number for number, line in enumerate(lines) if " classid 2:1 " in line)
+
+
+def test_classes_below_each_other_without_end_are_put_in_order_in_time() -> None:
+    watch = Stopwatch()
+    deep = "".join(f"class htb 1:{n + 1:x} parent 1:{n:x} prio 0 {RATES}" for n in range(20_000, 0, -1))
+    numbers = [
+        line.split(" classid ")[1].split()[0] for line in held(classes=deep).splitlines() if "classid" in line
+    ]
+    assert numbers == [f"1:{n + 1:x}" for n in range(1, 20_001)]
+    assert watch.seconds < 5
+
+
 SAID = "class htb 1:10 parent 1:1 prio 0 rate 1Mbit ceil 1Mbit burst 1600b \n Sent 1 bytes 1 pkt (dropped "
 
 
