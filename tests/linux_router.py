@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from napalm_linux_tc.schedulers import PROBE, known
-from napalm_linux_tc.shown import shown_lines, trees
+from napalm_linux_tc.schedulers import known, look
+from napalm_linux_tc.shown import kinds, shown_lines, trees
 
 from qoslab.routers.host import Host
 
@@ -48,8 +48,9 @@ def enter(host: Host, lines: Iterable[str]) -> None:
 
 def held(host: Host) -> tuple[str, ...]:
     """What the kernel has and holds, as the commands that would enter it."""
-    schedulers = known(host.run("sh", "-c", PROBE))
     qdiscs = host.run("tc", "-d", "-j", "qdisc", "show")
+    in_use = kinds(qdiscs)
+    schedulers = known(host.run("sh", "-c", look(in_use)), in_use)
     rules = host.run("sh", "-c", "nft -j -nn list table inet qosforge 2>/dev/null || true")
     classes = {dev: host.run("tc", "-d", "class", "show", "dev", dev) for dev in trees(qdiscs)}
     return (*schedulers, *shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules))

@@ -24,8 +24,8 @@ from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseExcept
 from netmiko.linux import LinuxSSH
 
 from napalm_linux_tc import processors, undo
-from napalm_linux_tc.schedulers import PROBE, known
-from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, shown_lines, trees
+from napalm_linux_tc.schedulers import known, look
+from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, kinds, shown_lines, trees
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
 _KNOWN = ("tc ", "nft ")
@@ -300,7 +300,8 @@ class LinuxTcDriver(BoundedDriver):
         rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then {RULES}; fi")
         try:
             if self._schedulers is None:
-                self._schedulers = tuple(known(self._ask(PROBE)))
+                in_use = kinds(qdiscs)
+                self._schedulers = known(self._ask(look(in_use)), in_use)
             classes = {dev: self._ask(f"{CLASSES} {shlex.quote(dev)}") for dev in trees(qdiscs)}
             return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules))
         except ValueError as error:

@@ -1,8 +1,8 @@
-"""The schedulers that a router's kernel has: each is tried in a network of its own."""
+"""The schedulers that a router's kernel has: looked up where one would be loaded by trying it, tried elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 
 _TRIED = {
     "htb": "htb default 1",
@@ -10,19 +10,49 @@ _TRIED = {
     "red": "red limit 60000b min 5000b max 15000b avpkt 1000b burst 8 probability 0.1 bandwidth 10mbit",
 }
 """By scheduler, a queue of it that any kernel takes which has it."""
-PROBE = "unshare --net sh -c '{}' 2>/dev/null || true".format(
-    "; ".join(
-        f"tc qdisc add dev lo root handle 1: {words} && echo {name} && tc qdisc del dev lo root"
-        for name, words in _TRIED.items()
-    )
-)
-"""Tells what the kernel takes on a loopback that nobody uses and that is gone with the command; a module that is
-wanted is loaded for it, as it would be for the queue itself. Without ``unshare`` (util-linux, busybox) nothing is
-told.
+_UNTOLD = "untold"
+_LOOK = """\
+folder=/lib/modules/$(uname -r); untold=; whole=
+lists="/proc/modules $folder/modules.builtin"
+if [ -e /proc/modules ] && ! grep -qs 1 /proc/sys/kernel/modules_disabled; then
+    lists="$lists $folder/modules.dep"
+    if [ -r $folder/modules.builtin ]; then whole=yes; fi
+    [ -r $folder/modules.dep ] || files=$(find $folder/ -name 'sch_*' 2>/dev/null) || whole=
+fi
+files="$files
+$(grep -hs sch_ $lists)"
+for name in ASKED; do
+    if echo "$files" | grep -qE "(^|/)sch_$name([.]ko| )"; then echo $name
+    elif [ -z "$whole" ]; then untold="$untold $name "
+    fi
+done
+export untold
+[ -z "$untold" ] || unshare --net sh -c 'TRIALS true' 2>/dev/null || echo UNTOLD
 """
+"""A kernel loads a module that a queue asks for, and keeps it. So where it loads modules, those that it has are
+those loaded, and those of its package's lists (modules.builtin(5), modules.dep(5)); without the latter the files
+themselves. What is not known by that is tried on a loopback that nobody uses and that is gone with the command,
+which takes ``unshare`` (util-linux, busybox).
+"""
+_TRIAL = (
+    'case "$untold" in *" {name} "*) tc qdisc add dev lo root handle 1: {words} && echo {name} && {undo};; esac;'
+)
+_UNDO = "tc qdisc del dev lo root"
 
 
-def known(said: str) -> Iterator[str]:
-    """The schedulers that a router tells of, as the commands that load their modules."""
+def look(in_use: Collection[str]) -> str:
+    """The command that tells which schedulers a kernel has besides those in use."""
+    trials = " ".join(_TRIAL.format(name=name, words=words, undo=_UNDO) for name, words in _TRIED.items())
+    asked = " ".join(name for name in _TRIED if name not in in_use)
+    return _LOOK.replace("ASKED", asked).replace("TRIALS", trials).replace("UNTOLD", _UNTOLD)
+
+
+def known(said: str, in_use: Collection[str]) -> tuple[str, ...]:
+    """The schedulers that a router has, as the commands that load their modules; none where it does not tell.
+
+    What was told of some would say that the kernel has no others.
+    """
     told = said.split()
-    yield from (f"modprobe sch_{name}" for name in _TRIED if name in told)
+    if _UNTOLD in told:
+        return ()
+    return tuple(f"modprobe sch_{name}" for name in _TRIED if name in told or name in in_use)

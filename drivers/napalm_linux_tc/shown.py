@@ -71,6 +71,15 @@ def trees(qdiscs: str) -> tuple[str, ...]:
     return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc"})
 
 
+def kinds(qdiscs: str) -> frozenset[str]:
+    """The schedulers in use, by what ``tc -d -j qdisc show`` says.
+
+    Raises:
+        AnswerError: that is not what the program prints, a `ValueError`.
+    """
+    return frozenset(qdisc["kind"] for held in _by_interface(qdiscs).values() for qdisc in held)
+
+
 def _by_interface(qdiscs: str) -> dict[str, list[dict[str, Any]]]:
     """The queueing disciplines of each interface."""
     found: dict[str, list[dict[str, Any]]] = {}

@@ -188,7 +188,17 @@ def test_what_the_router_tells_of_its_kernel_goes_before_its_features() -> None:
         assert (queue_of(made).red is not None) == known
         unknown = [f for f in made.findings if f.code == "wred-unsupported"]
         assert bool(unknown) != known
-        assert all("not known to have the scheduler red" in f.message for f in unknown)
+        assert all("neither the router nor its 'features' tell of the scheduler red" in f.message for f in unknown)
+        untold = [f.severity for f in made.findings if f.code == "schedulers-untold"]
+        assert untold == [Severity.INFO] * (running == HARDWARE)
+
+
+@pytest.mark.parametrize(("modules", "had"), [("", "htb, red"), ("modprobe sch_hfsc\n", "hfsc, htb, red")])
+def test_a_scheduler_in_use_is_known_of_a_router_that_tells_of_none(modules: str, had: str) -> None:
+    made = lowered(True, modules + WITH)
+    again = lowered(True, HARDWARE + made.text)
+    assert again.plan.interface("wan0") == made.plan.interface("wan0")
+    assert [f.applied for f in again.findings if f.code == "schedulers-untold"] == [had]
 
 
 def test_the_twin_has_it_as_the_experiment_that_compares_it_with_the_kernel() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from qosforge.errors import Place
 from qosforge.findings import Finding
@@ -14,8 +14,9 @@ from qosforge.plan.requested import requested_shares
 from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity, Direction, LoweredDevice
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
+from qosforge.platforms.linux_tc.early_drops import RED
 from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms_at_output
-from qosforge.platforms.linux_tc.sharing import greatest_part
+from qosforge.platforms.linux_tc.sharing import HFSC, greatest_part
 from qosforge.platforms.linux_tc.trees import Tree, lower_tree
 from qosforge.platforms.recognition import dscp_of, ports_only
 from qosforge.platforms.share_fidelity import EXACT, ClassShare, fidelity, share_findings
@@ -25,10 +26,12 @@ from qosforge.units import format_rate
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a Linux router for a request."""
     told = running.schedulers if running else ()
-    if told:
-        # What the device tells goes before what the inventory says of it.
-        request = request.model_copy(update={"features": frozenset(told)})
+    # What the device tells goes before what the inventory says of it; what it has in use it has.
+    had = frozenset(told) or request.features | (_in_use(running) if running else frozenset())
+    request = request.model_copy(update={"features": had})
     findings: list[Finding] = []
+    if running is not None and not told and any(each.schedule for each in request.interfaces):
+        findings.append(note("schedulers-untold", Place(device=request.device), applied=_words(had)))
     for c in request.classes:
         findings.extend(check_match(request, c))
         findings.extend(ports_only(request, c))
@@ -49,6 +52,17 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         classes={c.name: c.name for c in request.classes},
         held=running,
     )
+
+
+def _in_use(running: Plan) -> frozenset[str]:
+    """The schedulers of the queues that a router has, those beside HTB and FIFOs."""
+    scheduled = [each.egress.scheduler for each in running.interfaces if each.egress.scheduler is not None]
+    early = any(queue.red is not None for each in scheduled for queue in each.queues)
+    return frozenset({HFSC} if any(each.decoupled for each in scheduled) else ()) | ({RED} if early else set())
+
+
+def _words(schedulers: Collection[str]) -> str:
+    return ", ".join(sorted({"htb", *({HFSC, RED} & {*schedulers})}))
 
 
 def _interface(
