@@ -230,6 +230,14 @@ def test_rates_finer_than_those_of_a_plan_are_kept_as_not_understood(curves: str
     assert curves in unknown.text
 
 
+@pytest.mark.parametrize("features", [(), ("hfsc",)])
+def test_a_class_that_no_plan_numbers_is_kept_as_not_understood(features: tuple[str, ...]) -> None:
+    text = lowered(*features).text.replace(" classid 1:12 ", " classid 3:2 ")
+    assert [line.text for line in LINUX.parse(text, "r", "").unknown] == [
+        line for line in text.splitlines() if " classid 3:2 " in line
+    ]
+
+
 HFSC = (
     "class hfsc 1: root \n"
     "class hfsc 1:10 parent 1: leaf 10: rt m1 2Mbit d 85.7ms m2 600Kbit ls m1 0bit d 0us m2 600Kbit \n"

@@ -153,8 +153,12 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
     leaves = {entry["parent"]: entry for entry in reading.all("queue", "red") if entry["dev"] == dev}
     queues = []
     for entry in reading.all("class" if sharing is None else "shared"):
-        number = queue_of(entry["id"]) if entry["dev"] == dev else None
-        if number is not None:
+        if entry["dev"] != dev:
+            continue
+        number = queue_of(entry["id"])
+        if number is None:
+            reading.miss(entry)
+        else:
             leaf = leaves.get(entry["id"])
             limits = {} if leaf is None else _limits(leaf)
             if leaf is not None and not limits:
