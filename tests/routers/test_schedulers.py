@@ -155,5 +155,32 @@ def test_any_intent_is_held_as_meant_and_undone_by_a_kernel_with_every_scheduler
     assert pushed
 
 
+FOREIGN = (
+    "tc qdisc replace dev wan0 root handle 1: htb default 0x30 r2q 10",
+    "tc class add dev wan0 parent 1: classid 1:30 htb rate 5mbit ceil 5mbit burst 1600b cburst 1600b",
+    "tc qdisc add dev wan0 parent 1:30 handle 2: hfsc default 0x1",
+    "tc class add dev wan0 parent 2: classid 2:1 hfsc ls m2 1500bit",
+    "tc class add dev wan0 parent 2: classid 2:2 hfsc rt m1 8kbit d 5000us m2 500bit ls m2 500bit ul m2 600500bit",
+    "tc class add dev wan0 parent 2: classid 2:3 hfsc ls m2 600kbit",
+)
+"""A tree of somebody else: in a class whose number is above those inside it, with rates finer than a kb/s."""
+
+
+def test_what_is_shown_of_a_tree_of_others_enters_it_again(router: LinuxTcDriver) -> None:
+    before = running(router)
+    enter(router, FOREIGN)
+    held = running(router)
+    shown = tuple(line for line in held.splitlines() if line.startswith("tc ") and " dev wan0 " in line)
+    assert len(shown) == len(FOREIGN)
+    assert any(line.endswith(" hfsc ls m2 600kbit") for line in shown)
+    unknown = [line.text for line in LINUX.parse(held, "r1", "").unknown]
+    assert [line.split(" classid ")[1].split()[0] for line in unknown if " hfsc " in line] == ["2:1", "2:2", "2:3"]
+    enter(router, ("tc qdisc del dev wan0 root",))
+    assert running(router) == before
+    enter(router, shown)
+    assert running(router) == held
+    enter(router, ("tc qdisc del dev wan0 root",))
+
+
 def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
     assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"hfsc", "htb", "red"}
