@@ -157,6 +157,11 @@ def test_a_bounded_class_of_priority_gets_an_upper_limit_that_reads_back() -> No
     assert not twin.classes[0].borrow
 
 
+def test_what_a_priority_class_of_htb_sends_above_its_rate_is_said_to_wait() -> None:
+    scheduler = scheduler_of(lowered())
+    assert "what exceeds that waits" in service_words(scheduler.queues[0], scheduler)
+
+
 @pytest.mark.parametrize("running", [None, "modprobe sch_htb\nip link set dev out up\n"])
 def test_a_kernel_without_hfsc_gets_htb_whose_priority_does_not_borrow(running: str | None) -> None:
     made = lowered(*(("hfsc",) if running else ()), running=running)

@@ -84,16 +84,18 @@ def service_words(queue: Queue, scheduler: Scheduler) -> str:
             f"{kind} {_share(queue.share)}" if queue.share.unit is not ShareUnit.WEIGHT else _share(queue.share)
         )
     if queue.priority and queue.share is not None and queue.capped:
-        # A shaper is told among the limits: what it holds back waits.
-        waits = scheduler.decoupled and queue.shape_rate is not None
-        shares = "waits" if waits else "has its share of what others leave"
-        above = shares if scheduler.decoupled else "is dropped while the link is busy"
-        words.append(f"what exceeds that {above}")
+        words.append(f"what exceeds that {_above_priority(queue, scheduler)}")
     if queue.level is not None:
         words.append(f"level {queue.level} among those within their shares")
     if not words and scheduler.discipline is not Discipline.FIFO and len(scheduler.queues) > 1:
         words.append("takes what the others leave")
     return ", ".join(words)
+
+
+def _above_priority(queue: Queue, scheduler: Scheduler) -> str:
+    if queue.shape_rate is not None:  # the shaper is told among the limits
+        return "waits"
+    return "has its share of what others leave" if scheduler.decoupled else "is dropped while the link is busy"
 
 
 def limit_words(queue: Queue) -> tuple[str, ...]:
