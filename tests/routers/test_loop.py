@@ -85,7 +85,11 @@ def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_take
         starved = qosforge("run", EXAMPLE / "starved.yaml", "-n", NETWORK, "--tester", "probes", "--json")
         assert starved.code == 1
         run = json.loads(starved.stdout)
-        assert (run["status"], run["after"]) == ("rolled_back", "broken")
+        # On a full machine losses come in a few long turns, which may show too little to be decided.
+        assert run["status"] == "rolled_back"
+        assert run["after"] in {"broken", "inconclusive"}
+        (bound,) = run["verdicts"]["after"][0]["verdict"]["bounds"]
+        assert bound["observed"]["value"] > 3 * bound["requested"]
         # Its class has 20 % of the line's 10 Mb/s, in frames of 14 bytes more than their 1000 of IP.
         (share,) = (each["after"]["observed_bps"] for each in run["accounts"] if each["traffic_class"] == "voice")
         assert share * 1014 / 1000 == pytest.approx(2e6, rel=0.03)
