@@ -8,7 +8,7 @@ from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.plan.description import port_facts
+from qosforge.plan.facts import port_facts
 from qosforge.plan.model import Plan
 from qosforge.plan.state import PortState, port_state
 from qosforge.platforms.base import platform

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from qosforge.artifacts.store import Artifacts
 from qosforge.compiler.candidate import find_plan_differences
 from qosforge.inventory.models import Network
-from qosforge.plan.description import port_facts, system_facts
+from qosforge.plan.facts import port_facts, system_facts
 from qosforge.plan.model import InterfacePlan, Plan, System
 from qosforge.platforms.cached_parse import parse_running as read_plan
 from qosforge.platforms.device_text import DeviceText, DeviceWords

@@ -8,12 +8,10 @@ from qosforge.dscp import dscp_name
 from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Action,
-    CircuitPlan,
     Discipline,
     Efficiency,
     Egress,
     Ingress,
-    InterfacePlan,
     InterfacePolicer,
     Policer,
     PortRange,
@@ -128,7 +126,7 @@ def map_words(system: System, queue: int) -> tuple[str, ...]:
     """Which marks a switch sends through a queue, by its own maps."""
     words = []
     if cos := [mark for mark, to in enumerate(system.cos_to_queue or ()) if to == queue]:
-        words.append(f"CoS {_listed(cos)}")
+        words.append(f"CoS {listed(cos)}")
     if dscp := [mark for mark, to in enumerate(system.dscp_to_queue or ()) if to == queue]:
         words.append(f"DSCP {_dscps(dscp)}")
     return tuple(words)
@@ -138,8 +136,8 @@ def term_words(term: Term) -> str:
     """One alternative of a classifier."""
     words: list[str] = []
     words += [f"DSCP {_dscps(term.dscp)}"] if term.dscp else []
-    words += [f"CoS {_listed(term.cos)}"] if term.cos else []
-    words += [f"precedence {_listed(term.precedence)}"] if term.precedence else []
+    words += [f"CoS {listed(term.cos)}"] if term.cos else []
+    words += [f"precedence {listed(term.precedence)}"] if term.precedence else []
     words += [term.application] if term.application else []
     words += [_PROTOCOLS.get(term.protocol, f"protocol {term.protocol}")] if term.protocol is not None else []
     words += [f"from {term.source}"] if term.source else []
@@ -149,9 +147,9 @@ def term_words(term: Term) -> str:
     words += [f"from MAC {term.source_mac}"] if term.source_mac else []
     words += [f"to MAC {term.destination_mac}"] if term.destination_mac else []
     words += [f"in at {term.input_interface}"] if term.input_interface else []
-    words += [f"VLAN {_listed(term.vlan)}"] if term.vlan else []
-    words += [f"MPLS EXP {_listed(term.mpls_experimental)}"] if term.mpls_experimental else []
-    words += [f"QoS group {_listed(term.qos_group)}"] if term.qos_group else []
+    words += [f"VLAN {listed(term.vlan)}"] if term.vlan else []
+    words += [f"MPLS EXP {listed(term.mpls_experimental)}"] if term.mpls_experimental else []
+    words += [f"QoS group {listed(term.qos_group)}"] if term.qos_group else []
     return " ".join(words) or "every packet"
 
 
@@ -213,102 +211,6 @@ def efficiency_words(efficiency: Efficiency) -> tuple[str, ...]:
     return tuple(words)
 
 
-def port_facts(system: System, interface: InterfacePlan) -> dict[str, str]:
-    """All that is told of a port, by what it is about; two readings of a port differ where these do."""
-    facts = dict(_in_facts(interface.ingress))
-    facts |= dict(_out_facts(interface.egress, interface.egress.scheduler or system.scheduler))
-    facts |= {f"link efficiency: {words}": "on" for words in efficiency_words(interface.efficiency)}
-    if interface.bandwidth_kbps is not None:
-        facts["bandwidth that the device reckons with"] = f"{interface.bandwidth_kbps} kb/s"
-    if interface.reservable_percent is not None:
-        facts["part that classes may reserve"] = f"{interface.reservable_percent} %"
-    if interface.groups:
-        facts["tunnels of groups"] = "; ".join(f"{held.group}: {held.egress.policy}" for held in interface.groups)
-    if interface.circuit is not None:
-        facts["circuit"] = _circuit(interface.circuit)
-    return facts
-
-
-def system_facts(system: System) -> dict[str, str]:
-    """All that is told of a device as a whole, by what it is about."""
-    facts = dict(_scheduler_facts(system.scheduler, "")) if system.scheduler else {}
-    for about, table in (
-        ("packets of CoS {} go to queue", system.cos_to_queue),
-        ("packets of DSCP {} go to queue", system.dscp_to_queue),
-        ("CoS {} stands for DSCP", system.cos_to_dscp),
-        ("DSCP {} stands for CoS", system.dscp_to_cos),
-        ("what a policer marks down from DSCP {} gets DSCP", system.policed_dscp),
-    ):
-        facts |= {about.format(mark): str(value) for mark, value in enumerate(table or ())}
-    if system.dropped_first is not None:
-        facts["dropped before others, DSCP"] = _listed(system.dropped_first)
-    if system.queue_set is not None:
-        facts["queue set of the switch"] = str(system.queue_set)
-    if system.queue_on_input is not None:
-        facts["queues are chosen on input"] = "yes" if system.queue_on_input else "no"
-    if system.untrusted_keeps_dscp:
-        facts["inputs that trust no mark"] = "leave the DSCP as it is"
-    if system.express_forwarding is not None:
-        facts["express forwarding"] = "on" if system.express_forwarding else "off"
-    if system.ipv6 is not None:
-        facts["IPv6"] = "yes" if system.ipv6 else "no"
-    if system.inside_tunnels:
-        facts["tells what tunnels carry"] = ", ".join(system.inside_tunnels)
-    if system.ietf_circuits:
-        facts["circuits of the IETF encapsulation"] = ", ".join(system.ietf_circuits)
-    if system.encrypting:
-        facts["encrypts before it classifies"] = ", ".join(system.encrypting)
-    if (queues := system.input_queues) is not None:
-        facts["input queues, weights"] = _listed(queues.weights)
-        facts["input queues, parts of the buffer"] = f"{_listed(queues.buffer_percent)} %"
-        if queues.priority_queue is not None:
-            facts["input queues, served first"] = f"queue {queues.priority_queue} up to {queues.priority_percent} %"
-        for kind, percents in (("CoS", queues.cos_drop_percent), ("DSCP", queues.dscp_drop_percent)):
-            facts |= {f"input queues, {kind} {m} dropped at": f"{p} %" for m, p in enumerate(percents) if p != 100}
-    return facts
-
-
-def _in_facts(ingress: Ingress) -> Iterator[tuple[str, str]]:
-    yield "in, marks", trust_words(ingress)
-    if ingress.policy:
-        yield "in, policy", ingress.policy
-    for rule in ingress.rules:
-        matches, done = rule_words(rule)
-        yield f"in, packets of {rule.name}", f"{matches}: {done}"
-    for number, policer in enumerate(ingress.policers, 1):
-        yield f"in, policer {number}", car_words(policer)
-
-
-def _out_facts(egress: Egress, scheduler: Scheduler | None) -> Iterator[tuple[str, str]]:
-    if egress.policy:
-        yield "out, policy", egress.policy
-    for rule in egress.rules:
-        matches, done = rule_words(rule)
-        yield f"out, packets of {rule.name}", f"{matches}: {done}"
-    for number, policer in enumerate(egress.policers, 1):
-        yield f"out, policer {number}", car_words(policer)
-    for number, words in enumerate(sending_words(egress), 1):
-        yield f"out, whole port {number}", words
-    if scheduler is not None:
-        yield from _scheduler_facts(scheduler, "out, ")
-
-
-def _scheduler_facts(scheduler: Scheduler, about: str) -> Iterator[tuple[str, str]]:
-    yield f"{about}scheduler", discipline_words(scheduler)
-    names = queue_names(scheduler)
-    if scheduler.discipline is Discipline.STRICT:
-        yield f"{about}order of service", _listed(names)
-    for name, queue in zip(names, scheduler.queues, strict=True):
-        yield f"{about}{name}", service_words(queue, scheduler) or "has no share of its own"
-        if limits := limit_words(queue):
-            yield f"{about}{name}, limits", "; ".join(limits)
-        if queue.red:
-            yield f"{about}{name}, early drop", "; ".join(early_drop_words(queue.red)) or "on"
-        inside = queue.child.scheduler if queue.child else None
-        if inside is not None:
-            yield from _scheduler_facts(inside, f"{about}{name}, ")
-
-
 def _limits(queue: Queue) -> Iterator[str]:
     if queue.shape_weight:
         yield f"at most 1/{queue.shape_weight} of the link, evenly spaced"
@@ -333,7 +235,7 @@ def _limits(queue: Queue) -> Iterator[str]:
         yield f"{queue.buffer_percent} % of the port's buffer"
     for threshold in queue.thresholds:
         marks = [f"DSCP {_dscps(threshold.dscp)}"] if threshold.dscp else []
-        marks += [f"CoS {_listed(threshold.cos)}"] if threshold.cos else []
+        marks += [f"CoS {listed(threshold.cos)}"] if threshold.cos else []
         yield f"{' and '.join(marks) or 'packets'} dropped once it is {threshold.percent} % full"
 
 
@@ -341,7 +243,7 @@ def _profile(profile: RedProfile) -> str:
     if profile.dscp:
         return f"DSCP {_dscps(profile.dscp)}"
     if profile.precedence:
-        return f"precedence {_listed(profile.precedence)}"
+        return f"precedence {listed(profile.precedence)}"
     return f"drop precedence {profile.colour}" if profile.colour else "all packets"
 
 
@@ -387,20 +289,15 @@ def _acted(action: Action) -> str:
     return "looked at by the next policer" if action.proceed else "sent"
 
 
-def _circuit(circuit: CircuitPlan) -> str:
-    name = f"DLCI {circuit.dlci}" if circuit.dlci is not None else f"ATM {circuit.vpi}/{circuit.vci}"
-    rate = f", {format_rate(circuit.sustained)}" if circuit.sustained else ""
-    return name + rate
-
-
 def _ports(ranges: Sequence[PortRange]) -> str:
-    return _listed([str(r.first) if r.first == r.last else f"{r.first} to {r.last}" for r in ranges])
+    return listed([str(r.first) if r.first == r.last else f"{r.first} to {r.last}" for r in ranges])
 
 
-def _listed(values: Sequence[object]) -> str:
+def listed(values: Sequence[object]) -> str:
+    """Values with commas between them; of many the first ones, and how many more there are."""
     shown = ", ".join(str(value) for value in values[:_LISTED])
     return shown if len(values) <= _LISTED else f"{shown} and {len(values) - _LISTED} more"
 
 
 def _dscps(values: Sequence[int]) -> str:
-    return _listed([dscp_name(value).upper() if value else "0 (default)" for value in values])
+    return listed([dscp_name(value).upper() if value else "0 (default)" for value in values])
