@@ -68,7 +68,9 @@ def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_take
         kept = qosforge("run", EXAMPLE / "voice.yaml", "-n", NETWORK, "--tester", "probes", "--json")
         assert kept.code == 0, kept.stdout
         run = json.loads(kept.stdout)
-        assert (run["status"], run["before"], run["after"]) == ("kept", "broken", "met"), kept.stdout
+        assert (run["status"], run["after"]) == ("kept", "met"), kept.stdout
+        # Beside a full machine losses come in a few long turns, which may show too little to be decided.
+        assert run["before"] in {"broken", "inconclusive"}
         (judged,) = run["verdicts"]["after"]
         assert judged["verdict"]["evidence"] == "measured"
         shown = json.loads(qosforge("show", run["run"], "--json").stdout)
@@ -85,7 +87,6 @@ def test_a_policy_is_kept_by_what_packets_saw_and_one_that_starves_calls_is_take
         starved = qosforge("run", EXAMPLE / "starved.yaml", "-n", NETWORK, "--tester", "probes", "--json")
         assert starved.code == 1
         run = json.loads(starved.stdout)
-        # On a full machine losses come in a few long turns, which may show too little to be decided.
         assert run["status"] == "rolled_back"
         assert run["after"] in {"broken", "inconclusive"}
         (bound,) = run["verdicts"]["after"][0]["verdict"]["bounds"]

