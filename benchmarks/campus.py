@@ -125,7 +125,11 @@ def _startup(number: int) -> str:
     kind = _kind(number)
     if kind.platform == "nortel_5510":
         return f"enable\nconfigure terminal\nsnmp-server name d{number}\nqos agent queue-set 7\nend\n"
-    return f"hostname d{number}\n!\n" + "".join(f"interface {kind.name(port)}\n!\n" for port in kind.numbers())
+    is_router = kind.platform == "cisco_ios"
+    port_lines = " no ip address\n" if is_router else ""  # as a router saves a port without one
+    ports = "".join(f"interface {kind.name(port)}\n{port_lines}!\n" for port in kind.numbers())
+    switching = "ip cef\n!\n" if is_router else ""  # without it, a router marks nothing
+    return f"hostname d{number}\n!\n{switching}{ports}"
 
 
 def _trunks(number: int, devices: int) -> tuple[list[int], int | None]:
