@@ -86,9 +86,7 @@ class Host:
     @property
     def prints_at_once(self) -> bool:
         """Whether a log is here as it is written; over a connection it could hold up what writes it."""
-        return isinstance(self.described, LabHost) or (
-            isinstance(self.described, ProbeHost) and self.described.namespace is not None
-        )
+        return self.is_local and not isinstance(self.described, GuestHost)
 
     def command(self, words: Sequence[str], *, terminal: bool = False) -> list[str]:
         """A command of this machine that runs ``words`` on the host; on a ``terminal`` they end when ssh does."""
