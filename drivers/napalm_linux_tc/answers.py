@@ -48,8 +48,8 @@ def read_json(text: str, command: str) -> Any:
         AnswerError: it is no JSON, has a number of thousands of digits, or nests without end.
     """
     try:
-        mended = _PLAIN.sub(lambda found: f'"options":{{"said":{json.dumps(found[1].strip())}}}', text)
-        return json.loads(mended, parse_constant=_refuse)
+        quoted = _PLAIN.sub(lambda found: f'"options":{{"said":{json.dumps(found[1].strip())}}}', text)
+        return json.loads(quoted, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise AnswerError(f"the answer to {command!r} is no JSON that is understood") from None
 
