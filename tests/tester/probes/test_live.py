@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -109,6 +110,30 @@ def test_every_start_has_phases_of_its_own_and_the_seconds_are_divided_among_the
     # Constant flows keep the phase that they begin with: of 20 ms here, in ms.
     first, second = (flow.samples[0][0] / 1e9 % 20 for flow in scenario.flows)
     assert abs(first - second) > 0.1
+
+
+SLOW = """\
+#!/bin/sh
+case "$*" in *LISTEN*) ;; *) sleep 6 ;; esac
+exec {mgen} "$@"
+"""
+"""A sender on a machine that takes its time to begin one."""
+
+
+def test_however_long_a_sender_takes_to_begin_its_last_packets_are_received(
+    hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shape(hosts, "10mbit")
+    slow = tmp_path / "slow" / "mgen"
+    slow.parent.mkdir()
+    slow.write_text(SLOW.format(mgen=shutil.which("mgen")))
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    net = network(tmp_path, [VOICE], in_namespaces(hosts), line="10 Mb/s")
+    measured = measure_packets("probes", MeasurementPlan.of(intent(tmp_path, 1).intent, net), "before")
+    (voice,) = measured.scenarios[0].flows
+    assert voice.lost == 0
+    assert 45 <= voice.sent <= 55
 
 
 def test_greedy_tcp_is_sent_beside_and_counted(hosts: Hosts, tmp_path: Path, qosforge: Command) -> None:

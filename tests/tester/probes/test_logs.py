@@ -42,10 +42,7 @@ def test_mgen_is_told_rates_sizes_ports_and_marks(tmp_path: Path) -> None:
     ]
     assert events[2] == "0.000000 ON 2 UDP SRC 20001 DST 10.9.2.1/9000 POISSON [71.428571 672] TOS 0x00"
     assert events[4].startswith("0.500000 ON 3 UDP SRC 20002 ")
-    assert receive_words(flows.values(), 5)[2:] == [
-        *("event", "0.0 LISTEN UDP 9000,16384"),
-        *("event", "5.000000 IGNORE UDP 9000,16384"),
-    ]
+    assert receive_words(flows.values())[2:] == ["event", "0.0 LISTEN UDP 9000,16384"]
 
 
 def test_packets_of_ipv6_have_longer_headers(tmp_path: Path) -> None:

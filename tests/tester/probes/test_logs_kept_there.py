@@ -57,21 +57,56 @@ until [ -e {folder}/came ]; do /bin/sleep 0.05; done
 """A guest so slow that its 0.2 s last here until the packets have come."""
 
 
+TIMEOUT = """\
+#!/bin/sh
+shift 2
+bound=$1
+shift
+touch {folder}/bound
+exec /usr/bin/timeout "$(awk "BEGIN {{ print $bound / 100 }}")" "$@"
+"""
+"""A guest whose clock passes a hundred seconds while one passes here."""
+SLOW_SSH = """\
+#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+shift
+case "$*" in *txlog*) /bin/sleep 1.5 ;; esac
+PATH="{folder}/guest:$PATH" exec sh -c "$*"
+"""
+"""A machine that takes its time to begin the sender."""
+
+
+def guests_plan(folder: Path, scripts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> MeasurementPlan:
+    """Voice between two hosts of a guest, whose programs are scripts, as is the connection to it."""
+    monkeypatch.setattr("qosforge.tester.probes.tester.WAITED_SECONDS", 0.2)
+    for name, text in scripts.items():
+        script = folder / name
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(text.format(folder=folder, packets=PACKETS))
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin")
+    net = network(folder, [VOICE], {"replications": 1})
+    guests = [GuestHost(station=name, port=1, key="key", known_hosts="known") for name in ("h1", "h2")]
+    probes = net.probes.model_copy(update={"hosts": tuple(guests)})
+    return MeasurementPlan.of(intent(folder).intent, net.model_copy(update={"probes": probes}))
+
+
 def test_a_log_never_holds_up_what_sends_and_last_packets_are_waited_for_by_the_clock_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qosforge.tester.probes.tester.WAITED_SECONDS", 0.2)
-    for name, text in (("bin/ssh", SSH), ("guest/mgen", MGEN), ("guest/sleep", SLEEP)):
-        script = tmp_path / name
-        script.parent.mkdir(exist_ok=True)
-        script.write_text(text.format(folder=tmp_path, packets=PACKETS))
-        script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/local/bin:/usr/bin:/bin")
-    net = network(tmp_path, [VOICE], {"replications": 1})
-    guests = [GuestHost(station=name, port=1, key="key", known_hosts="known") for name in ("h1", "h2")]
-    probes = net.probes.model_copy(update={"hosts": tuple(guests)})
-    plan = MeasurementPlan.of(intent(tmp_path).intent, net.model_copy(update={"probes": probes}))
-    (voice,) = ProbeTester(probes).measure(plan, "before").scenarios[0].flows
+    scripts = {"bin/ssh": SSH, "guest/mgen": MGEN, "guest/sleep": SLEEP}
+    plan = guests_plan(tmp_path, scripts, monkeypatch)
+    (voice,) = ProbeTester(plan.network.probes).measure(plan, "before").scenarios[0].flows
     assert (tmp_path / "waited").read_text() == "0.2\n"
     assert not (tmp_path / "held").exists()
+    assert (voice.sent, voice.lost) == (PACKETS, 0)
+
+
+def test_the_clock_of_a_guest_does_not_end_a_receiver_while_its_sender_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {"bin/ssh": SLOW_SSH, "guest/mgen": MGEN, "guest/sleep": SLEEP, "guest/timeout": TIMEOUT}
+    plan = guests_plan(tmp_path, scripts, monkeypatch)
+    (voice,) = ProbeTester(plan.network.probes).measure(plan, "before").scenarios[0].flows
+    assert (tmp_path / "bound").exists()
     assert (voice.sent, voice.lost) == (PACKETS, 0)

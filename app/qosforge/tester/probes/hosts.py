@@ -28,6 +28,9 @@ PACKAGES: Mapping[str, str] = {
 """The Debian package of each tool that hosts may need."""
 
 _SECONDS = 20
+_SPARE_SECONDS = 30.0
+_SPARE_GUEST_SECONDS = 600.0
+"""The clock of a guest in virtual time may pass a minute while one session here is opened."""
 _LOOK_SECONDS = 0.05
 _FIRST_OF_ALL = ("chrt", "--rr", "1")
 _KEEPING = """\
@@ -103,8 +106,13 @@ class Host:
         return [*ssh, *self.ssh_options, "-p", str(self.described.port), login, "--", shlex.join(words)]
 
     def start(self, words: Sequence[str], seconds: float) -> HostProcess:
-        """Begin a command that ends after ``seconds`` at most, also where nobody is left to end it."""
-        return HostProcess(self, self.command(["timeout", "-k", "1", f"{seconds:.0f}", *words], terminal=True))
+        """Begin a command that may take so many ``seconds`` once all others have begun.
+
+        Some time later it ends, also where nobody is left to end it; a guest ends with what started it.
+        """
+        spare = _SPARE_GUEST_SECONDS if isinstance(self.described, GuestHost) else _SPARE_SECONDS
+        bound = f"{seconds + spare:.0f}"
+        return HostProcess(self, self.command(["timeout", "-k", "1", bound, *words], terminal=True))
 
     def start_logging(self, words: Sequence[str], seconds: float, first: tuple[str, int] = ("", 0)) -> HostProcess:
         """Begin a command that never waits until its log has got here, see `start`.

@@ -43,10 +43,10 @@ def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float], en
     return words
 
 
-def receive_words(flows: Iterable[PlannedFlow], end: float) -> list[str]:
-    """The command of a host's receiver; at the end it closes its ports, and so ends."""
+def receive_words(flows: Iterable[PlannedFlow]) -> list[str]:
+    """The command of a host's receiver, which listens until it is ended."""
     ports = ",".join(str(port) for port in sorted({flow.described.dst_port for flow in flows}))
-    return ["mgen", "flush", "event", f"0.0 LISTEN UDP {ports}", "event", f"{end:.6f} IGNORE UDP {ports}"]
+    return ["mgen", "flush", "event", f"0.0 LISTEN UDP {ports}"]
 
 
 def _pattern(flow: PlannedFlow) -> str:

@@ -25,7 +25,6 @@ from qosforge.tester.scenario.sources import PHASE_SECONDS
 
 TESTER = "probes"
 _SIDES: tuple[Side, ...] = ("before", "after")
-_SPARE_SECONDS = 30.0
 _STARTING_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
 _COMPARISONS = 2
@@ -177,7 +176,7 @@ class _ScenarioRun:
         return [number for number, flow in self._udp.items() if flow.target.name == station]
 
     def _start(self, started: ExitStack, station: str, words: Sequence[str], seconds: float) -> HostProcess:
-        process = self._hosts[station].start(words, seconds + _SPARE_SECONDS)
+        process = self._hosts[station].start(words, seconds)
         started.callback(process.end)
         return process
 
@@ -190,17 +189,17 @@ class _ScenarioRun:
         first: tuple[str, int] = ("", 0),
     ) -> HostProcess:
         """See `Host.start_logging`: MGEN sends late where its log is held up."""
-        process = self._hosts[station].start_logging(words, seconds + _SPARE_SECONDS, first)
+        process = self._hosts[station].start_logging(words, seconds, first)
         started.callback(process.end)
         return process
 
     def _start_receivers(self, started: ExitStack) -> dict[str, HostProcess]:
-        """MGEN at every target, which listens from now on."""
+        """MGEN at every target, which listens until it is ended: how long senders take to begin is not known."""
         running = {}
-        until = self._end + WAITED_SECONDS + _STARTING_SECONDS * len(self._hosts)
         for station in dict.fromkeys(flow.target.name for flow in self._udp.values()):
-            words = mgen.receive_words(self._flows_to(station), until)
-            running[station] = self._start_mgen(started, station, words, until, self._listening(station))
+            words = mgen.receive_words(self._flows_to(station))
+            listening = self._listening(station)
+            running[station] = self._start_mgen(started, station, words, self._end + WAITED_SECONDS, listening)
         for station, process in running.items():
             process.await_lines(*self._listening(station), "mgen")
         return running
