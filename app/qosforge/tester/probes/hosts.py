@@ -176,10 +176,31 @@ class HostProcess:
             TesterError: it ends before, or takes too long.
         """
         end = time.monotonic() + _SECONDS
-        while _read(self._output).count(word) < count:
-            if self._process.poll() is not None or time.monotonic() > end:
-                raise self._host.error(f"{tool} is not ready: {last_line(_read(self._complaint))}")
+        while not self._has_lines(word, count, tool, end):
             time.sleep(_LOOK_SECONDS)
+
+    def _has_lines(self, word: str, count: int, tool: str, end: float) -> bool:
+        if _read(self._output).count(word) >= count:
+            return True
+        if self._process.poll() is not None or time.monotonic() > end:
+            raise self._host.error(f"{tool} is not ready: {last_line(_read(self._complaint))}")
+        return False
+
+    @staticmethod
+    def await_each(processes: Mapping[str, HostProcess], word: str, tool: str) -> dict[str, float]:
+        """Wait until each printed a line that has a word; when it did, in seconds of ``time.monotonic``.
+
+        Raises:
+            TesterError: one ends before, or takes too long.
+        """
+        end = time.monotonic() + _SECONDS
+        seen: dict[str, float] = {}
+        while len(seen) < len(processes):
+            for name, process in processes.items():
+                if name not in seen and process._has_lines(word, 1, tool, end):
+                    seen[name] = time.monotonic()
+            time.sleep(_LOOK_SECONDS)
+        return seen
 
     @property
     def is_running(self) -> bool:
@@ -216,13 +237,27 @@ class HostProcess:
             self._host.output(["sh", "-c", f"sleep {seconds:g}; kill -USR1 {kept[1]} 2>/dev/null || true"])
         return self.finished(tool, meanwhile)
 
+    def log_now(self, tool: str, meanwhile: Callable[[], None]) -> str:
+        """All that it printed, wherever its log is; it is ended.
+
+        Raises:
+            TesterError: the host is not reached.
+        """
+        if not self._host.prints_at_once:
+            return self.log_after(0, tool, meanwhile)
+        self._stop()
+        return self.printed()
+
     def end(self) -> None:
         """End it, and forget what it printed."""
+        self._stop()
+        self._output.close()
+        self._complaint.close()
+
+    def _stop(self) -> None:
         if self.is_running:
             self._process.terminate()
             self._process.wait()
-        self._output.close()
-        self._complaint.close()
 
 
 def _read(file: IO[bytes]) -> str:

@@ -27,9 +27,9 @@ _FIELD = re.compile(r"(\w+)>(\S+)")
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{6})")
 
 
-def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float], end: float) -> list[str]:
+def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float]) -> list[str]:
     """The command of a host's sender, its script by events: each flow, by its MGEN number, from its phase (in
-    seconds) to the end.
+    seconds) on until it is ended.
 
     Raises:
         TesterError: MGEN cannot send a flow as it is described.
@@ -39,7 +39,7 @@ def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float], en
         begin = flow.described.start + phases[number]
         ends = f"SRC {flow.source_port} DST {flow.target.address}/{flow.described.dst_port}"
         pattern = f"{_pattern(flow)} TOS 0x{flow.described.dscp << 2:02x}"
-        words += ["event", f"{begin:.6f} ON {number} UDP {ends} {pattern}", "event", f"{end:.6f} OFF {number}"]
+        words += ["event", f"{begin:.6f} ON {number} UDP {ends} {pattern}"]
     return words
 
 
@@ -109,6 +109,15 @@ def read_sent(text: str) -> SentLog:
     if start is None:
         raise TesterError("MGEN's log has no START: it did not run", hint="look what it says on that host")
     return SentLog(start, {flow: tuple(entries) for flow, entries in packets.items()})
+
+
+def lags_ps(sent: Mapping[str, SentLog]) -> dict[str, int]:
+    """How long before the last of some senders each one started, in picoseconds, by the one clock of all."""
+    one = next((log.start_us for log in sent.values()), 0)
+    # Logs have no dates: all started within half a day of any of them.
+    since = {name: (log.start_us - one + _DAY_US // 2) % _DAY_US - _DAY_US // 2 for name, log in sent.items()}
+    last = max(since.values(), default=0)
+    return {name: (last - at) * RESOLUTION_PS for name, at in since.items()}
 
 
 def read_received(text: str, names: Sequence[int]) -> ReceivedLog:

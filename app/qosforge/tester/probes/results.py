@@ -28,9 +28,12 @@ def udp_result(
     logs: tuple[SentLog, ReceivedLog],
     clocks: ClockDifference,
     *,
+    lag_ps: int = 0,
     replications: int = 1,
 ) -> FlowResult:
     """What a flow, with its MGEN ``number``, saw in the seconds after the warm-up, in one of so many replications.
+
+    The warm-up begins ``lag_ps`` after the flow's sender started: when the last of all did.
 
     What took longer than these, or came after packets were waited for, counts as lost: so a measurement has it.
 
@@ -47,11 +50,11 @@ def udp_result(
     arrivals: list[int] = []
     before = -1
     for sequence, moment_us in sent.packets.get(number, ()):
-        # Two packets of one microsecond, which is all that the log tells, are told apart.
-        moment = max((moment_us - sent.start_us) * _US_PS, before + 1)
+        moment = (moment_us - sent.start_us) * _US_PS - lag_ps
         if not first <= moment < last:
             continue
-        before = moment
+        # Two packets of one microsecond, which is all that the log tells, are told apart.
+        before = moment = max(moment, before + 1)
         delay = LOST
         if sequence in delays:
             delay = _true_delay(delays[sequence] * _US_PS - clocks.ahead_ps, flow, clocks)

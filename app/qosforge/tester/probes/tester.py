@@ -27,6 +27,9 @@ TESTER = "probes"
 _SIDES: tuple[Side, ...] = ("before", "after")
 _STARTING_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
+_PS = 10**12
+_STARTED = " START "
+"""What MGEN says first."""
 _COMPARISONS = 2
 """Of the clocks of two hosts in each start: before and after."""
 
@@ -129,6 +132,7 @@ class _ScenarioRun:
         self._phases = {number: random.uniform(0, PHASE_SECONDS) for number in self._udp}
         self._end = scenario.warm_up_seconds + scenario.seconds + PHASE_SECONDS
         self._clocks: dict[tuple[str, str], ClockDifference] = {}
+        self._lag_ps: dict[str, int] = {}
         self.clock_error_ps = 0
         _require_own_ports(self._tcp.values())
 
@@ -139,10 +143,13 @@ class _ScenarioRun:
             receivers = self._start_receivers(started)
             for server in self._start_servers(started):
                 server.await_lines("listening", 1, "iperf3")
-            clients = self._start_clients(started)
             senders = self._start_senders(started)
-            sent = {name: mgen.read_sent(p.finished("mgen", self._meanwhile)) for name, p in senders.items()}
+            clients = self._start_clients(started)
+            self._let_pass(started)
             reports = {name: p.finished("iperf3", self._meanwhile) for name, p in clients.items()}
+            sent = {name: mgen.read_sent(p.log_now("mgen", self._meanwhile)) for name, p in senders.items()}
+            if all(self._hosts[name].is_local for name in senders):
+                self._lag_ps = mgen.lags_ps(sent)
             self._await_packets(sent, receivers)
             received = {
                 name: mgen.read_received(process.printed(), self._numbers_to(name))
@@ -224,12 +231,22 @@ class _ScenarioRun:
         return (self._udp[number] for number in self._numbers_to(station))
 
     def _start_senders(self, started: ExitStack) -> dict[str, HostProcess]:
+        """MGEN at every source, which sends until it is ended: in the time that is measured all of them do."""
         running = {}
         for station in dict.fromkeys(flow.source.name for flow in self._udp.values()):
             flows = {number: flow for number, flow in self._udp.items() if flow.source.name == station}
-            words = mgen.send_words(flows, self._phases, self._end)
-            running[station] = self._start_mgen(started, station, words, self._end)
+            words = mgen.send_words(flows, self._phases)
+            running[station] = self._start_mgen(started, station, words, self._end, (_STARTED, 1))
+        begun = HostProcess.await_each(running, _STARTED, "mgen")
+        last = max(begun.values(), default=0.0)
+        self._lag_ps = {name: round((last - at) * _PS) for name, at in begun.items()}
         return running
+
+    def _let_pass(self, started: ExitStack) -> None:
+        """As long as is measured, by the clock of a host."""
+        station = self._scenario.flows[0].source.name
+        sleeping = self._start(started, station, ["sleep", f"{self._end:.3f}"], self._end)
+        sleeping.finished("sleep", self._meanwhile)
 
     def _start_servers(self, started: ExitStack) -> list[HostProcess]:
         return [
@@ -260,8 +277,9 @@ class _ScenarioRun:
             name = flow.source.name
             logs = (sent[name], received[flow.target.name])
             clocks = self._clocks[name, flow.target.name]
+            lag_ps = self._lag_ps[name]
             found[flow.name] = udp_result(
-                flow, number, self._scenario, logs, clocks, replications=self._replications
+                flow, number, self._scenario, logs, clocks, lag_ps=lag_ps, replications=self._replications
             )
         for name, flows in self._tcp.items():
             for flow, stream in zip(flows, iperf3.read_report(reports[name], len(flows)), strict=True):
