@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from napalm_linux_tc.schedulers import known, look
-from napalm_linux_tc.shown import kinds, shown_lines, trees
+from napalm_linux_tc.shown import filtered, kinds, shown_lines, trees
+from napalm_linux_tc.virtual_queues import FILTERS
 
 from qoslab.routers.host import Host
 
@@ -53,4 +54,5 @@ def held(host: Host) -> tuple[str, ...]:
     schedulers = known(host.run("sh", "-c", look(in_use)), in_use)
     rules = host.run("sh", "-c", "nft -j -nn list table inet qosforge 2>/dev/null || true")
     classes = {dev: host.run("tc", "-d", "class", "show", "dev", dev) for dev in trees(qdiscs)}
-    return (*schedulers, *shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules))
+    filters = {dev: host.run(*FILTERS.split(), dev) for dev in filtered(qdiscs)}
+    return (*schedulers, *shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules, filters))

@@ -16,6 +16,7 @@ GRAMMAR = Grammar(
             negate="no policy {id}",
         ),
         LineRule("row", r"map (?P<key>\d) \d", key="{key}", group="map", reset="default map"),
+        LineRule("way", r"way (?P<side>\w+) \d", group="map", reset="no ways {side}"),
     )
 )
 
@@ -44,6 +45,13 @@ def test_what_a_table_refers_to_is_made_before_and_goes_after() -> None:
 def test_a_table_with_a_reset() -> None:
     assert step("map 1 1\nmap 2 2\n", "map 2 3\n") == ["default map", "map 2 3"]
     assert step("map 1 1\n", "") == ["default map"]
+
+
+def test_a_table_of_several_resets_is_cleared_by_each_once() -> None:
+    held = "map 1 1\nway in 1\nway in 2\nway out 1\n"
+    assert step(held, "map 2 3\n") == ["default map", "no ways in", "no ways out", "map 2 3"]
+    assert step(held, "") == ["default map", "no ways in", "no ways out"]
+    assert step("map 1 1\n", "way in 1\n") == ["default map", "way in 1"]
 
 
 def test_merging_replaces_tables_as_a_whole() -> None:

@@ -25,7 +25,8 @@ from netmiko.linux import LinuxSSH
 
 from napalm_linux_tc import processors, undo
 from napalm_linux_tc.schedulers import known, look
-from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, kinds, shown_lines, trees
+from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, filtered, kinds, shown_lines, trees
+from napalm_linux_tc.virtual_queues import FILTERS
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
 _KNOWN = ("tc ", "nft ")
@@ -303,7 +304,8 @@ class LinuxTcDriver(BoundedDriver):
                 in_use = kinds(qdiscs)
                 self._schedulers = known(self._ask(look(in_use)), in_use)
             classes = {dev: self._ask(f"{CLASSES} {shlex.quote(dev)}") for dev in trees(qdiscs)}
-            return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules))
+            filters = {dev: self._ask(f"{FILTERS} {shlex.quote(dev)}") for dev in filtered(qdiscs)}
+            return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules, filters))
         except ValueError as error:
             raise CommandErrorException(str(error)) from error
 

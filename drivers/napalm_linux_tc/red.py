@@ -28,6 +28,7 @@ _TICKS = 15_625_000
 _QUOTIENTS = (1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 """``min`` in packets of ``avpkt`` that are tried: small ones make an average quick, large ones slow."""
 _MOST_BURST = 100_000
+"""Packets above ``min`` that are tried."""
 
 
 def weight_of(minimum: int, burst: int, packet_bytes: int) -> int | None:
@@ -72,17 +73,27 @@ def average_words(minimum: int, maximum: int, weight: int) -> tuple[int, int] | 
     packet, burst = usual_packet(minimum), usual_burst(minimum, maximum)
     if weight_of(minimum, burst, packet) == weight:
         return packet, burst
-    for quotient in _QUOTIENTS:
-        packet = max(int(minimum / quotient), 1)
-        burst = _least_burst(minimum, packet, weight)
-        if weight_of(minimum, burst, packet) == weight:
-            return packet, burst
+    for packet in packets_tried(minimum)[1:]:
+        found = burst_for(minimum, packet, weight)
+        if found is not None:
+            return packet, found
     return None
+
+
+def packets_tried(minimum: int) -> tuple[int, ...]:
+    """The ``avpkt`` that are tried for a lower threshold (bytes), the usual one first."""
+    return (usual_packet(minimum), *(max(int(minimum / quotient), 1) for quotient in _QUOTIENTS))
+
+
+def burst_for(minimum: int, packet: int, weight: int) -> int | None:
+    """The least ``burst`` that gives an average this weight's exponent; None where none does."""
+    burst = _least_burst(minimum, packet, weight)
+    return burst if weight_of(minimum, burst, packet) == weight else None
 
 
 def _least_burst(minimum: int, packet: int, weight: int) -> int:
     """The least burst that takes an exponent of at least ``weight``; they grow together."""
-    low, high = minimum // packet + 1, _MOST_BURST
+    low, high = minimum // packet + 1, minimum // packet + _MOST_BURST
     while low < high:
         middle = (low + high) // 2
         found = weight_of(minimum, middle, packet)
@@ -109,9 +120,19 @@ def red_words(
     if average is None:
         raise ValueError(f"no average of weight 2^-{weight} begins at {minimum} bytes")
     packet, burst = average
-    chance = f"{1 / denominator:.6g}" if denominator > 1 else _HIGHEST_PROBABILITY
-    words = f"red limit {limit}b min {minimum}b max {maximum}b avpkt {packet}b burst {burst} probability {chance}"
-    return f"{words} bandwidth {min(rate, _MOST_BANDWIDTH)}bit{' ecn' if ecn else ''}"
+    words = f"red limit {limit}b min {minimum}b max {maximum}b avpkt {packet}b burst {burst}"
+    chance = chance_words(denominator)
+    return f"{words} probability {chance} bandwidth {held_bandwidth(rate)}bit{' ecn' if ecn else ''}"
+
+
+def chance_words(denominator: int) -> str:
+    """A probability of one packet in ``denominator``."""
+    return f"{1 / denominator:.6g}" if denominator > 1 else _HIGHEST_PROBABILITY
+
+
+def held_bandwidth(rate: int) -> int:
+    """The ``bandwidth`` of a class that sends ``rate`` bits per second."""
+    return min(rate, _MOST_BANDWIDTH)
 
 
 def denominator_of(probability: float) -> int | None:

@@ -8,8 +8,12 @@ _TRIED = {
     "htb": "htb default 1",
     "hfsc": "hfsc default 1",
     "red": "red limit 60000b min 5000b max 15000b avpkt 1000b burst 8 probability 0.1 bandwidth 10mbit",
+    "gred": "gred setup DPs 2 default 1 grio limit 60000b && tc qdisc add dev lo clsact && "
+    "tc filter add dev lo egress protocol ip flower ip_tos 0x28/0xfc classid :1",
 }
-"""By scheduler, a queue of it that any kernel takes which has it."""
+"""By scheduler, a queue of it that any kernel takes which has it, and the filters that it needs."""
+_MODULES = {"gred": "sch_gred sch_ingress cls_flower"}
+"""The modules of a scheduler, where these are several."""
 _UNTOLD = "untold"
 _LOOK = """\
 folder=/lib/modules/$(uname -r); untold=; whole=
@@ -17,12 +21,14 @@ lists="/proc/modules $folder/modules.builtin"
 if [ -e /proc/modules ] && ! grep -qs 1 /proc/sys/kernel/modules_disabled; then
     lists="$lists $folder/modules.dep"
     if [ -r $folder/modules.builtin ]; then whole=yes; fi
-    [ -r $folder/modules.dep ] || files=$(find $folder/ -name 'sch_*' 2>/dev/null) || whole=
+    [ -r $folder/modules.dep ] || files=$(find $folder/ -name 'sch_*' -o -name 'cls_*' 2>/dev/null) || whole=
 fi
 files="$files
-$(grep -hs sch_ $lists)"
+$(grep -hsE 'sch_|cls_' $lists)"
 for name in ASKED; do
-    if echo "$files" | grep -qE "(^|/)sch_$name([.]ko| )"; then echo $name
+    case $name in MODULES *) modules=sch_$name;; esac; lacks=
+    for module in $modules; do echo "$files" | grep -qE "(^|/)$module([.]ko| )" || lacks=yes; done
+    if [ -z "$lacks" ]; then echo $name
     elif [ -z "$whole" ]; then untold="$untold $name "
     fi
 done
@@ -34,17 +40,18 @@ those loaded, and those of its package's lists (modules.builtin(5), modules.dep(
 themselves. What is not known by that is tried on a loopback that nobody uses and that is gone with the command,
 which takes ``unshare`` (util-linux, busybox).
 """
-_TRIAL = (
-    'case "$untold" in *" {name} "*) tc qdisc add dev lo root handle 1: {words} && echo {name} && {undo};; esac;'
-)
+_TRIAL = 'case "$untold" in *" {name} "*) tc qdisc add dev lo root handle 1: {words} && echo {name}; {undo};; esac;'
 _UNDO = "tc qdisc del dev lo root"
+_CASE = "{name}) modules='{modules}';;"
 
 
 def look(in_use: Collection[str]) -> str:
     """The command that tells which schedulers a kernel has besides those in use."""
     trials = " ".join(_TRIAL.format(name=name, words=words, undo=_UNDO) for name, words in _TRIED.items())
     asked = " ".join(name for name in _TRIED if name not in in_use)
-    return _LOOK.replace("ASKED", asked).replace("TRIALS", trials).replace("UNTOLD", _UNTOLD)
+    cases = " ".join(_CASE.format(name=name, modules=modules) for name, modules in _MODULES.items())
+    told = _LOOK.replace("ASKED", asked).replace("MODULES", cases)
+    return told.replace("TRIALS", trials).replace("UNTOLD", _UNTOLD)
 
 
 def known(said: str, in_use: Collection[str]) -> tuple[str, ...]:

@@ -16,7 +16,9 @@ from napalm_linux_tc.answers import interface_name, printable, read_json, read_l
 from napalm_linux_tc.buckets import readable
 from napalm_linux_tc.class_order import parents_first
 from napalm_linux_tc.curves import shown_class
+from napalm_linux_tc.gred import shown_words
 from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words
+from napalm_linux_tc.virtual_queues import HOLDER, shown_filters
 
 TABLE = "inet qosforge"
 LINKS, QDISCS, RULES = "ip -j link show", "tc -d -j qdisc show", f"nft -j -nn list table {TABLE}"
@@ -35,7 +37,9 @@ _MOST = 2.0**64
 _RATES = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 
 
-def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str) -> tuple[str, ...]:
+def shown_lines(
+    links: str, qdiscs: str, classes: Mapping[str, str], rules: str, filters: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
     """The commands that would enter what is shown.
 
     Args:
@@ -43,6 +47,7 @@ def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str)
         qdiscs: ``tc -d -j qdisc show``.
         classes: for each interface with a tree ``tc -d class show dev …``.
         rules: ``nft -j list table inet qosforge``; empty where there is no such table.
+        filters: for each interface that may have filters at its output, what `FILTERS` shows of it.
 
     Raises:
         AnswerError: an answer is not what the program prints, a `ValueError`.
@@ -55,6 +60,7 @@ def shown_lines(links: str, qdiscs: str, classes: Mapping[str, str], rules: str)
     for dev in sorted(up):
         with understood(f"{CLASSES} {dev}"):
             lines += printable(tuple(_tree(dev, qdiscs_of.get(dev, []), classes.get(dev, ""))))
+        lines += printable(tuple(shown_filters(dev, (filters or {}).get(dev, ""))))
     if rules.strip():
         with understood(RULES):
             lines += printable(tuple(_rules(read_json(rules, RULES)["nftables"])))
@@ -69,6 +75,16 @@ def trees(qdiscs: str) -> tuple[str, ...]:
     """
     roots = ((dev, qdisc) for dev, held in _by_interface(qdiscs).items() for qdisc in held if qdisc.get("root"))
     return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc"})
+
+
+def filtered(qdiscs: str) -> tuple[str, ...]:
+    """The interfaces that may have filters at their outputs, by what ``tc -d -j qdisc show`` says.
+
+    Raises:
+        AnswerError: that is not what the program prints, a `ValueError`.
+    """
+    held = _by_interface(qdiscs).items()
+    return tuple(dev for dev, those in held if any(qdisc["kind"] == HOLDER for qdisc in those))
 
 
 def kinds(qdiscs: str) -> frozenset[str]:
@@ -103,7 +119,7 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
         if (shared := shown_class(dev, line)) is not None:
             yield shared[1]
             if shared[0] in leaves:
-                yield _leaf(dev, leaves.pop(shared[0]), _curve_rate(shared[1]))
+                yield from _leaf(dev, leaves.pop(shared[0]), _curve_rate(shared[1]))
             continue
         found = _CLASS.match(line)
         if found is None:
@@ -112,8 +128,9 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
         # What holds a tree of its own is served alone: its place among others says nothing.
         yield _class(dev, found, alone=leaves.get(found["id"], {}).get("kind") == "hfsc")
         if found["id"] in leaves:
-            yield _leaf(dev, leaves.pop(found["id"]), int(_amount(found["rate"], _RATES)))
-    yield from (_leaf(dev, leaf) for leaf in leaves.values())
+            yield from _leaf(dev, leaves.pop(found["id"]), int(_amount(found["rate"], _RATES)))
+    for leaf in leaves.values():
+        yield from _leaf(dev, leaf)
 
 
 def _is_inner(line: str, handles: set[str]) -> bool:
@@ -156,9 +173,15 @@ def _amount(words: str, units: Mapping[str, int]) -> float:
     return amount
 
 
-def _leaf(dev: str, leaf: Mapping[str, Any], rate: int = 0) -> str:
+def _leaf(dev: str, leaf: Mapping[str, Any], rate: int = 0) -> Iterator[str]:
     """A queue; ``rate`` (b/s) is that of the class that it is in, 0 where none is known."""
-    return f"tc qdisc add dev {dev} parent {leaf['parent']} handle {leaf['handle']} {_queue(leaf, rate)}"
+    where = f"dev {dev} parent {leaf['parent']} handle {leaf['handle']}"
+    with understood(QDISCS):
+        whole_, *virtual = (shown_words(leaf["options"], rate) if rate and leaf["kind"] == "gred" else ()) or (
+            _queue(leaf, rate),
+        )
+    yield f"tc qdisc add {where} {whole_}"
+    yield from (f"tc qdisc change {where} {words}" for words in virtual)
 
 
 def _queue(qdisc: Mapping[str, Any], rate: int = 0) -> str:

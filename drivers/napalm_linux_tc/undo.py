@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from napalm_linux_tc.virtual_queues import PREFERENCES, clear_words
+
 FOLDER = "/run/qosforge"
 SAVED = "/etc/qosforge/qos.conf"
 UNIT = "qosforge-qos.service"
@@ -36,6 +38,7 @@ def going_back(before: Iterable[str], touched: Iterable[str]) -> tuple[str, str]
     """The batches of ``tc`` and ``nft`` that bring back what was, of the interfaces that are touched."""
     held, devs = tuple(before), tuple(touched)
     trees = [f"tc qdisc del dev {dev} root" for dev in devs]
+    trees += [clear_words(dev, protocol) for dev in devs for protocol in PREFERENCES]
     trees += [line for line in held if line.startswith("tc ") and _dev(line) in devs]
     rules = "add table inet qosforge\ndelete table inet qosforge\n" + batches(held, "nft")
     return batches(trees, "tc"), rules

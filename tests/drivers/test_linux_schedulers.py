@@ -65,6 +65,15 @@ def test_without_a_list_of_modules_their_files_are_looked_at(looked: Look) -> No
     assert looked({LOADED: "", BUILT_IN: HTB, FILE: ""}) == ({"htb", "red"}, set())
 
 
+@pytest.mark.parametrize("lacking", ["sch_gred", "sch_ingress", "cls_flower", ""])
+def test_one_that_needs_filters_is_there_with_their_modules(looked: Look, lacking: str) -> None:
+    modules = {"sch_gred", "sch_ingress", "cls_flower"} - {lacking}
+    lists = RED + "".join(f"kernel/net/sched/{name}.ko:\n" for name in sorted(modules))
+    told, tried = looked({LOADED: "", BUILT_IN: HTB, LISTED: lists})
+    assert told == {"htb", "red"} | ({"gred"} if not lacking else set())
+    assert tried == set()
+
+
 def test_a_scheduler_in_use_is_known(looked: Look) -> None:
     assert looked({LOADED: "", BUILT_IN: "", LISTED: ""}, ("hfsc", "htb", "noqueue")) == ({"hfsc", "htb"}, set())
 
@@ -72,10 +81,12 @@ def test_a_scheduler_in_use_is_known(looked: Look) -> None:
 @pytest.mark.parametrize(
     ("files", "tried"),
     [
-        pytest.param({}, {"hfsc", "htb", "red"}, id="no modules"),
-        pytest.param({LOADED: HFSC}, {"htb", "red"}, id="no lists"),
-        pytest.param({LOADED: HFSC, LOCKED: "1\n", BUILT_IN: HTB, LISTED: RED}, {"red"}, id="none is loaded"),
-        pytest.param({BUILT_IN: HTB, LISTED: RED}, {"hfsc", "red"}, id="lists without modules"),
+        pytest.param({}, {"gred", "hfsc", "htb", "red"}, id="no modules"),
+        pytest.param({LOADED: HFSC}, {"gred", "htb", "red"}, id="no lists"),
+        pytest.param(
+            {LOADED: HFSC, LOCKED: "1\n", BUILT_IN: HTB, LISTED: RED}, {"gred", "red"}, id="none is loaded"
+        ),
+        pytest.param({BUILT_IN: HTB, LISTED: RED}, {"gred", "hfsc", "red"}, id="lists without modules"),
     ],
 )
 def test_what_is_unknown_is_tried(looked: Look, files: dict[str, str], tried: set[str]) -> None:

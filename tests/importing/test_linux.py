@@ -58,3 +58,49 @@ def test_the_thresholds_of_early_detection_are_those_of_the_intent(red: str, mat
     assert [text for text in told(found) if ".red" in text or "limit" in text] == []
     (made,) = compiled_again(found, tmp_path)
     assert early(made.plan) == early(held)
+
+
+BY_MARK = """\
+modprobe sch_htb
+modprobe sch_gred
+ip link set dev wan0 up
+tc qdisc replace dev wan0 root handle 1: htb default 0x11 r2q 10
+tc class add dev wan0 parent 1: classid 1:1 htb rate 10mbit ceil 10mbit {bursts}
+tc class add dev wan0 parent 1:1 classid 1:10 htb prio 1 rate 3mbit ceil 10mbit {bursts} quantum 1600
+tc qdisc add dev wan0 parent 1:10 handle 10: gred setup DPs 3 default 1 grio limit 240000b
+tc qdisc change dev wan0 parent 1:10 handle 10: gred limit 240000b min 20000b max 60000b avpkt 1000b burst 27 \
+probability 0.1 bandwidth 3000000bit DP 1 prio 1
+tc qdisc change dev wan0 parent 1:10 handle 10: gred limit 240000b min 10000b max 40000b avpkt 1000b burst 17 \
+probability 0.2 bandwidth 3000000bit DP 2 prio 1
+tc class add dev wan0 parent 1:1 classid 1:11 htb prio 1 rate 7mbit ceil 10mbit {bursts} quantum 3733
+tc qdisc add dev wan0 parent 1:11 handle 11: pfifo limit 64
+tc qdisc replace dev wan0 clsact
+tc filter replace dev wan0 egress protocol ip pref 65001 handle 0x13 flower ip_tos 0x48/0xfc classid :1
+tc filter replace dev wan0 egress protocol ip pref 65001 handle 0x15 flower ip_tos 0x50/0xfc classid :2
+tc filter replace dev wan0 egress protocol ipv6 pref 65002 handle 0x13 flower ip_tos 0x48/0xfc classid :1
+tc filter replace dev wan0 egress protocol ipv6 pref 65002 handle 0x15 flower ip_tos 0x50/0xfc classid :2
+nft add table inet qosforge
+nft add chain inet qosforge output {{ type filter hook postrouting priority mangle ; policy accept ; }}
+nft add chain inet qosforge out/wan0/web
+nft add chain inet qosforge out/wan0
+nft add rule inet qosforge output oifname "wan0" jump out/wan0 comment "1"
+nft add rule inet qosforge out/wan0/web counter comment "1"
+nft add rule inet qosforge out/wan0/web meta priority set 1:10 comment "2"
+nft add rule inet qosforge out/wan0 ip dscp 18 goto out/wan0/web comment "1"
+nft add rule inet qosforge out/wan0 ip6 dscp 18 goto out/wan0/web comment "2"
+nft add rule inet qosforge out/wan0 ip dscp 20 goto out/wan0/web comment "3"
+nft add rule inet qosforge out/wan0 ip6 dscp 20 goto out/wan0/web comment "4"
+"""
+
+
+def test_thresholds_of_each_mark_are_those_of_the_intent(tmp_path: Path) -> None:
+    text = BY_MARK.format(bursts=BURSTS)
+    held = platform("linux_tc").parse(text, "box", "")
+    assert held.unknown == ()
+    red, limit = early(held)
+    assert red is not None
+    assert [(p.dscp, p.minimum) for p in red.profiles] == [((18,), 20_000), ((20,), 10_000)]
+    found = imported(text)
+    assert [text for text in told(found) if ".red" in text or "limit" in text] == []
+    (made,) = compiled_again(found, tmp_path)
+    assert early(made.plan) == (red, limit)

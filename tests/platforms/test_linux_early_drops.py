@@ -148,8 +148,8 @@ def test_any_thresholds_have_an_average_where_none_is_asked_for(minimum: int, wi
 @pytest.mark.parametrize(
     ("wred", "variant"),
     [
-        ({"profiles": [profile(dscp=10)]}, "one drop profile"),
-        ({"profiles": [profile(), profile(dscp=10, maximum="60 kB")]}, "one drop profile"),
+        ({"profiles": [profile(dscp=10)]}, "marks that no drop profile names"),
+        ({"profiles": [profile(), profile(dscp=10, maximum="60 kB")]}, "of the scheduler gred"),
         ({"profiles": [profile(minimum="1 B", maximum="2 B")]}, "outside 64 to"),
         (
             {"profiles": [profile(minimum="400 kB", maximum="900 kB")], "weight_exponent": 16},

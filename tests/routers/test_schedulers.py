@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from napalm_linux_tc import LinuxTcDriver
+from napalm_linux_tc.answers import read_json
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
@@ -100,14 +102,44 @@ def early_detections(draw: st.DrawFn) -> dict[str, object]:
     return made
 
 
-def test_early_detection_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcDriver) -> None:
+@st.composite
+def profiles_by_mark(draw: st.DrawFn) -> dict[str, object]:
+    """WRED of a class whose packets have DSCP 18, 20 or 22: a profile for each."""
+    made: dict[str, object] = draw(WREDS)
+    lows = [draw(st.integers(64, 300_000)) for _ in range(3)]
+    made["profiles"] = [
+        {
+            "dscp": dscp,
+            "minimum": f"{low} B",
+            "maximum": f"{draw(st.integers(low, 600_000))} B",
+            "probability": f"{draw(st.integers(1, 100))} %",
+        }
+        for dscp, low in zip((18, 20, 22), lows, strict=True)
+    ]
+    return made
+
+
+MARKED = {"match": {"any": [{"protocol": "udp", "destination_port": "80"}]}, "mark": {"dscp": 18}}
+BY_MARKS = {"match": {"any": [{"dscp": [18, 20, 22]}]}}
+
+
+@pytest.mark.parametrize(
+    ("told", "drawn"),
+    [
+        pytest.param(MARKED, early_detections, id="red"),
+        pytest.param(BY_MARKS, profiles_by_mark, id="gred"),
+    ],
+)
+def test_early_detection_reads_back_as_it_was_meant_and_is_undone(
+    router: LinuxTcDriver, told: dict[str, object], drawn: Callable[[], st.SearchStrategy[dict[str, object]]]
+) -> None:
     held: list[Red] = []
 
-    @given(wred=early_detections(), percent=st.integers(1, 60))
+    @given(wred=drawn(), percent=st.integers(1, 60))
     @FEW
     def check(wred: dict[str, object], percent: int) -> None:
         before = running(router)
-        made = with_wred(wred, percent, before)
+        made = with_wred(told, wred, percent, before)
         egress = made.plan.interfaces[-1].egress
         assert egress.scheduler is not None
         red = egress.scheduler.queues[0].red
@@ -120,14 +152,35 @@ def test_early_detection_reads_back_as_it_was_meant_and_is_undone(router: LinuxT
     assert held
 
 
-def with_wred(wred: dict[str, object], percent: int, before: str) -> CompiledDevice:
-    """A class of a share with early detection, for a router that holds ``before``."""
-    web = {
-        "name": "web",
-        "match": {"any": [{"protocol": "udp", "destination_port": "80"}]},
-        "mark": {"dscp": 18},
-        "treatment": {"bandwidth": {"percent": percent}, "wred": wred},
-    }
+SEND = """
+import socket
+for dscp, packets in ((18, 10), (20, 20), (22, 30)):
+    for ecn, part in ((0, 1), (2, 2)):
+        to = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        to.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << 2 | ecn)
+        for _ in range(packets * part):
+            to.sendto(b"x" * 100, ("198.51.100.2", 9))
+"""
+
+
+def test_packets_are_in_the_virtual_queue_of_their_mark(router: LinuxTcDriver) -> None:
+    """By the kernel's own count of each virtual queue, whatever the bits of ECN are."""
+    before = running(router)
+    low = enumerate((18, 20, 22), 20)
+    profiles = [{"dscp": dscp, "minimum": f"{at} kB", "maximum": "60 kB"} for at, dscp in low]
+    candidate = make_candidate(with_wred(BY_MARKS, {"profiles": profiles}, 30, before), before)
+    enter(router, candidate.delta)
+    shown = "tc -s -j qdisc show dev wan0"
+    answers = router.cli([f"python3 -c {shlex.quote(SEND)} && sleep 1", shown])
+    (queue,) = [qdisc for qdisc in read_json(answers[shown], shown) if qdisc["kind"] == "gred"]
+    assert {each["vq"]: each["packets"] for each in queue["options"]["vqs"]} == {1: 30, 2: 60, 3: 90}
+    enter(router, candidate.inverse)
+    assert running(router) == before
+
+
+def with_wred(told: dict[str, object], wred: dict[str, object], percent: int, before: str) -> CompiledDevice:
+    """A class of a share with early detection, told like this, for a router that holds ``before``."""
+    web = {"name": "web", **told, "treatment": {"bandwidth": {"percent": percent}, "wred": wred}}
     sides = [{"interfaces": "lan", "direction": "input"}, {"interfaces": "wan", "direction": "output"}]
     intent = parse_intent(made_text([web], apply=sides), "made.yaml")
     alone = Network(name="one", devices=(DEVICE,), links=(), stations=())
@@ -183,4 +236,4 @@ def test_what_is_shown_of_a_tree_of_others_enters_it_again(router: LinuxTcDriver
 
 
 def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
-    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"hfsc", "htb", "red"}
+    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"gred", "hfsc", "htb", "red"}

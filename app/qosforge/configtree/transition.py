@@ -224,8 +224,8 @@ def _group_operations(before: dict[str, Entry], after: dict[str, Entry], grammar
         operation = Operation(lines=[e.line.text for e in entered])
         if held and not kept:
             gone = sorted(old, key=lambda e: -order[id(e.rule)])
-            reset = old[0].rule.reset.format(**old[0].values)
-            operation.lines[:0] = [reset] if reset else [e.negated for e in gone]
+            resets = [e.rule.reset.format(**e.values) for e in old if e.rule.reset]
+            operation.lines[:0] = list(dict.fromkeys(resets)) or [e.negated for e in gone]
             for entry in gone:
                 _describe(entry, operation.deletes, operation.drops)
         for entry in entered:

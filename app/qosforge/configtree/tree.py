@@ -36,9 +36,10 @@ class LineChange:
     Templates (``key``, ``defines``, ``refers``, ``negate``) are formatted with the pattern's named groups and
     ``line``; of groups that differ in underscores at their end alone, with the one that matched. ``owned`` objects
     are ours as a whole: what the target does not name below them goes. ``group`` lines make up one table that only
-    ``reset`` clears as a whole; without it they are negated one by one, in the reverse order of the rules, before
-    they are entered anew. ``booked`` is an amount that the device sums over an object against a limit, ``unit``
-    what all amounts of an object must have in common.
+    ``reset`` clears as a whole, or the resets of its lines, each once; without any they are negated one by one, in
+    the reverse order of the rules, before they are entered anew.
+    ``booked`` is an amount that the device sums over an object against a limit, ``unit`` what all amounts of an
+    object must have in common.
 
     What is ``standing`` is never taken back because a target does not name it: an object of this kind keeps its
     heading, a setting its value. ``attaches`` names what of the object has a policy through the line (a direction),

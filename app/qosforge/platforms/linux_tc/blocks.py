@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from napalm_linux_tc.gred import gred_words
 from napalm_linux_tc.red import red_words
+from napalm_linux_tc.virtual_queues import PREFERENCES, filter_words, holder_words
 
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Queue, Rule, Term
 from qosforge.plan.request import DeviceRequest
@@ -16,6 +18,7 @@ from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.numbering import WHOLE, minor
 from qosforge.platforms.linux_tc.sharing import SharedClass, curves
 from qosforge.platforms.linux_tc.trees import burst
+from qosforge.platforms.linux_tc.virtual_queues import Marks, numbers, profiles_by_dscp
 
 R2Q = 10
 """By which the kernel divides the rate of a class without a quantum, where nothing is said (sch_htb.c)."""
@@ -32,8 +35,8 @@ class HtbClass:
     burst: int
     cburst: int
     quantum: int
-    queue: str
-    """The words of the queue below it."""
+    queue: tuple[str, ...]
+    """The words of the queue below it, and those of its virtual queues."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ def _tree(dev: str, egress: Egress) -> dict[str, Any]:
     assert egress.scheduler is not None
     assert egress.shape_rate is not None
     rate, queues = egress.shape_rate, egress.scheduler.queues
+    virtual = numbers(queues)
     return {
         "dev": dev,
         "default": minor(egress.default_queue or 0),
@@ -90,13 +94,23 @@ def _tree(dev: str, egress: Egress) -> dict[str, Any]:
         "rate": rate_words(rate),
         "burst": burst(rate),
         "r2q": max(R2Q, -(-rate // (8 * CAPABILITIES.quantum.maximum))),
-        "classes": [_shared(queue, rate) for queue in queues]
+        "classes": [_shared(queue, rate, virtual) for queue in queues]
         if egress.scheduler.decoupled
-        else [_class(queue, rate, _quanta(queues)[queue.number]) for queue in queues],
+        else [_class(queue, rate, _quanta(queues)[queue.number], virtual) for queue in queues],
+        "filters": tuple(_filters(dev, virtual)),
     }
 
 
-def _class(queue: Queue, link: int, quantum: int) -> HtbClass:
+def _filters(dev: str, virtual: Mapping[Marks, int]) -> Iterator[str]:
+    """The commands that direct packets to the virtual queues of their DSCPs."""
+    if virtual:
+        yield holder_words(dev)
+    for protocol in PREFERENCES:
+        for marks, number in virtual.items():
+            yield from (filter_words(dev, protocol, dscp, number) for dscp in marks)
+
+
+def _class(queue: Queue, link: int, quantum: int, virtual: Mapping[Marks, int]) -> HtbClass:
     assert queue.share is not None
     rate = queue.share.value * 1000
     ceiling = queue.shape_rate or link
@@ -109,33 +123,35 @@ def _class(queue: Queue, link: int, quantum: int) -> HtbClass:
         burst=held if queue.priority else burst(rate),
         cburst=held or burst(ceiling),
         quantum=quantum,
-        queue=_queue_words(queue, rate),
+        queue=_queue_words(queue, rate, virtual),
     )
 
 
-def _shared(queue: Queue, link: int) -> SharedClass:
+def _shared(queue: Queue, link: int, virtual: Mapping[Marks, int]) -> SharedClass:
     assert queue.share is not None
-    words = _queue_words(queue, queue.share.value * 1000)
+    words = _queue_words(queue, queue.share.value * 1000, virtual)
     return SharedClass(number=minor(queue.number), curves=curves(queue, link), queue=words)
 
 
-def _queue_words(queue: Queue, rate: int) -> str:
-    """A queue as tc takes it; ``rate`` is that of its class in bits per second."""
+def _queue_words(queue: Queue, rate: int, virtual: Mapping[Marks, int]) -> tuple[str, ...]:
+    """A queue as tc takes it; ``rate`` is that of its class (b/s), ``virtual`` numbers its profiles."""
     if queue.red is not None:
-        profile = queue.red.profiles[0]
-        words: str = red_words(
-            limit=queue.limit_bytes or 0,
-            minimum=profile.minimum,
-            maximum=profile.maximum,
-            weight=queue.red.weight_exponent,
-            denominator=profile.denominator,
-            ecn=queue.red.ecn,
-            rate=rate,
-        )
-        return words
+        held: dict[str, Any] = {
+            "limit": queue.limit_bytes or 0,
+            "weight": queue.red.weight_exponent,
+            "ecn": queue.red.ecn,
+            "rate": rate,
+        }
+        several = [(virtual[p.dscp], p.minimum, p.maximum, p.denominator) for p in profiles_by_dscp(queue)]
+        if several:
+            words: tuple[str, ...] = gred_words(queues=several, **held)
+            return words
+        (profile,) = queue.red.profiles
+        curve = {"minimum": profile.minimum, "maximum": profile.maximum, "denominator": profile.denominator}
+        return (red_words(**curve, **held),)
     if queue.limit_bytes is not None:
-        return f"bfifo limit {queue.limit_bytes}"
-    return f"pfifo limit {queue.limit_packets or CAPABILITIES.queue_limit.default}"
+        return (f"bfifo limit {queue.limit_bytes}",)
+    return (f"pfifo limit {queue.limit_packets or CAPABILITIES.queue_limit.default}",)
 
 
 def _quanta(queues: tuple[Queue, ...]) -> dict[int, int]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from napalm_linux_tc.virtual_queues import MASK, PREFERENCES
+
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
 
 TABLE_NAME = "inet qosforge"
@@ -45,6 +47,8 @@ _ARGUMENTS = {
     "SIZE": _scaled(_SIZES),
     "MICROSECONDS": ArgumentType(r"\d{1,10}us", lambda word: int(word.removesuffix("us"))),
     "CHANCE": ArgumentType(r"0\.\d{1,12}|\d(?:\.\d{1,9})?e-0\d", str),
+    "NUMBER": ArgumentType(r":[0-9a-f]", lambda word: int(word.removeprefix(":"), 16)),
+    "TOS": ArgumentType(rf"0x[0-9a-f]{{1,2}}/{MASK}", lambda word: int(word.removesuffix(f"/{MASK}"), 16) >> 2),
     "NAME": ArgumentType(r'"[^"\s]+"', _unquoted),
     "PLACE": ArgumentType(r'"\d+"', lambda word: int(_unquoted(word))),
     "PORTS": ArgumentType(r"\d+(?:-\d+)?", _ports),
@@ -52,13 +56,17 @@ _ARGUMENTS = {
 
 
 def _tree(**more: Any) -> Change:
-    return Change(group="tree {dev}", reset="tc qdisc del dev {dev} root", **more)
+    return Change(group="tree {dev}", **{"reset": "tc qdisc del dev {dev} root", **more})
 
 
 def _rules(**more: Any) -> Change:
     return Change(group="rules", reset=f"nft delete table {TABLE_NAME}", **more)
 
 
+_AVERAGE = (
+    "limit SIZE:limit min SIZE:minimum max SIZE:maximum avpkt SIZE:packet burst <1-4294967295>:burst "
+    "probability CHANCE:probability bandwidth RATE:bandwidth"
+)
 _BUCKETS = "rate RATE:rate ceil RATE:ceil burst SIZE:burst cburst SIZE:cburst"
 
 
@@ -80,7 +88,7 @@ def _rule(line: str, pattern: str, *refers: str) -> Line:
 
 
 TABLE = CommandTable(
-    Line("scheduler", "modprobe {sch_htb|sch_hfsc|sch_red}:module"),
+    Line("scheduler", "modprobe {sch_htb|sch_hfsc|sch_red|sch_gred}:module"),
     Line("link", "ip link set dev WORD:dev {up|down}"),
     Line(
         "tree",
@@ -118,10 +126,28 @@ TABLE = CommandTable(
     ),
     Line(
         "red",
-        "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle red limit SIZE:limit "
-        "min SIZE:minimum max SIZE:maximum avpkt SIZE:packet burst <1-4294967295>:burst "
-        "probability CHANCE:probability bandwidth RATE:bandwidth [{ecn}:ecn]",
+        f"tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle red {_AVERAGE} [{{ecn}}:ecn]",
         change=_tree(refers=("class {dev} {parent}",)),
+    ),
+    Line(
+        "gred",
+        "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle gred setup DPs <2-16>:numbers "
+        "default <1-15>:default grio limit SIZE:limit",
+        change=_tree(refers=("class {dev} {parent}",), defines="queue {dev} {handle}"),
+    ),
+    Line(
+        "virtual",
+        f"tc qdisc change dev WORD:dev parent CLASSID:parent handle HANDLE:handle gred {_AVERAGE} "
+        "DP <1-15>:number prio <1-1> [{ecn}:ecn]",
+        change=_tree(refers=("queue {dev} {handle}",)),
+    ),
+    Line("filters", "tc qdisc replace dev WORD:dev clsact", change=_tree(reset="", defines="filters {dev}")),
+    Line(
+        "direct",
+        f"tc filter replace dev WORD:dev egress protocol {{ip|ipv6}}:protocol "
+        f"pref {{{'|'.join(map(str, PREFERENCES.values()))}}}:pref handle HEX flower ip_tos TOS:dscp "
+        "classid NUMBER:number",
+        change=_tree(reset="tc filter del dev {dev} egress pref {pref}", refers=("filters {dev}",)),
     ),
     Line(
         "other",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from napalm_linux_tc.red import denominator_of, weight_of
 
 from qosforge.commands.reading import Entry, Reading
-from qosforge.plan.early_drop import Red, RedProfile
+from qosforge.plan.early_drop import RedProfile
 from qosforge.plan.model import (
     DROP,
     Discipline,
@@ -25,6 +25,7 @@ from qosforge.plan.model import (
     ShareUnit,
     Term,
 )
+from qosforge.platforms.linux_tc.early_drops import red_of
 from qosforge.platforms.linux_tc.lines import TABLE
 from qosforge.platforms.linux_tc.numbering import queue_of
 from qosforge.platforms.linux_tc.sharing import burst_of
@@ -150,7 +151,8 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
         return Egress()
     names = {rule.queue: rule.name for rule in rules}
     sharing = next((e for e in reading.all("sharing") if (e["dev"], e["parent"]) == (dev, whole["id"])), None)
-    leaves = {entry["parent"]: entry for entry in reading.all("queue", "red") if entry["dev"] == dev}
+    leaves = {entry["parent"]: entry for entry in reading.all("queue", "red", "gred") if entry["dev"] == dev}
+    marks = _directed(reading, dev)
     queues = []
     for entry in reading.all("class" if sharing is None else "shared"):
         if entry["dev"] != dev:
@@ -160,7 +162,7 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
             reading.miss(entry)
         else:
             leaf = leaves.get(entry["id"])
-            limits = {} if leaf is None else _limits(leaf)
+            limits = {} if leaf is None else _limits(reading, leaf, marks)
             if leaf is not None and not limits:
                 reading.miss(leaf)
             if sharing is not None and not _is_ours(entry, whole["rate"]):
@@ -180,19 +182,52 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
     )
 
 
-def _limits(leaf: Entry) -> dict[str, Any]:
-    """How long a queue may be, and what it drops before; nothing where its average has no weight that is known."""
+def _directed(reading: Reading, dev: str) -> dict[int, tuple[int, ...]]:
+    """The DSCPs whose packets are in each virtual queue of an interface, whichever version of IP they are of."""
+    found: dict[tuple[int, int], list[Entry]] = {}
+    for entry in reading.all("direct"):
+        if entry["dev"] == dev:
+            found.setdefault((entry["number"], entry["dscp"]), []).append(entry)
+    marks: dict[int, tuple[int, ...]] = {}
+    for (number, dscp), entries in sorted(found.items()):
+        if len(entries) == len(_EVERYTHING):
+            marks[number] = (*marks.get(number, ()), dscp)
+        else:
+            for entry in entries:
+                reading.miss(entry)
+    return marks
+
+
+def _limits(reading: Reading, leaf: Entry, marks: Mapping[int, tuple[int, ...]]) -> dict[str, Any]:
+    """How long a queue may be, and what it drops before; nothing where its average has no weight that is known.
+
+    ``marks`` are the DSCPs of virtual queues.
+    """
     if leaf.id == "queue":
         return {"limit_packets" if leaf["kind"] == "pfifo" else "limit_bytes": leaf["limit"]}
-    weight = weight_of(leaf["minimum"], leaf["burst"], leaf["packet"]) if leaf["packet"] else None
-    denominator = denominator_of(float(leaf["probability"]))
-    if weight is None or denominator is None:
+    if leaf.id == "red":
+        entries = [leaf]
+    else:
+        held = (e for e in reading.all("virtual") if (e["dev"], e["handle"]) == (leaf["dev"], leaf["handle"]))
+        entries = sorted(held, key=lambda entry: entry["number"])
+    known = [weight_of(e["minimum"], e["burst"], e["packet"]) if e["packet"] else None for e in entries]
+    profiles = [_profile(entry, marks.get(entry.get("number", 0), ())) for entry in entries]
+    alike = {(weight, e["limit"], "ecn" in e) for weight, e in zip(known, entries, strict=True)}
+    if len(alike) != 1 or None in known or None in profiles:
         return {}
-    profile = RedProfile(minimum=leaf["minimum"], maximum=leaf["maximum"], denominator=denominator)
-    red = Red(
-        weight_exponent=weight, unit="bytes", profiles=(profile,), ecn="ecn" in leaf, even=True, idle_decay=False
-    )
-    return {"limit_bytes": leaf["limit"], "red": red}
+    weight, limit, ecn = alike.pop()
+    named = tuple(p for p in profiles if p is not None and (p.dscp or leaf.id == "red"))
+    if not named or limit != leaf["limit"]:
+        return {}
+    return {"limit_bytes": limit, "red": red_of(named, weight or 0, ecn=ecn)}
+
+
+def _profile(entry: Entry, dscp: tuple[int, ...]) -> RedProfile | None:
+    """A profile for packets of these DSCPs; None where its probability is none that is entered."""
+    denominator = denominator_of(float(entry["probability"]))
+    if denominator is None:
+        return None
+    return RedProfile(dscp=dscp, minimum=entry["minimum"], maximum=entry["maximum"], denominator=denominator)
 
 
 def _queue(entry: Entry, number: int, limits: dict[str, Any], names: dict[int | None, str], link: int) -> Queue:

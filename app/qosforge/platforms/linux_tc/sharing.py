@@ -23,11 +23,11 @@ _US = 1_000_000
 
 @dataclass(frozen=True)
 class SharedClass:
-    """A class of a tree as tc takes it, and the words of the queue below it."""
+    """A class of a tree as tc takes it, and the words of the queue below it and of its virtual queues."""
 
     number: str
     curves: str
-    queue: str
+    queue: tuple[str, ...]
 
 
 def held_priority_burst(size: float, rate: int, link: int) -> int:

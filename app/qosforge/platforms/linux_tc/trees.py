@@ -19,8 +19,9 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.plan.shares import PRIORITY_BURST_SECONDS
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
-from qosforge.platforms.linux_tc.early_drops import lower_early_drops
+from qosforge.platforms.linux_tc.early_drops import lower_early_drops, without_numbers
 from qosforge.platforms.linux_tc.sharing import HFSC, held_priority_burst
+from qosforge.platforms.linux_tc.virtual_queues import fit, numbered
 from qosforge.units import format_rate
 
 BURST_SECONDS = 0.001
@@ -57,7 +58,7 @@ def lower_tree(
     rate = port_rate(interface_request)
     sharing = HFSC in request.features and rate <= CAPABILITIES.hfsc_rate.maximum
     shares = zip(request.classes, _class_rates(request, rate), strict=True)
-    queues = []
+    queues: list[Queue] = []
     for number, (c, share) in enumerate(shares):
         place = class_place(request, c, interface=interface_request.name, direction="output")
         queue = Queue(
@@ -67,8 +68,12 @@ def lower_tree(
         queue = queue.model_copy(update=served(request, c, rate, share, findings))
         drops = lower_early_drops(request, c, place, queue)
         findings.extend(drops.findings)
-        queues.append(queue.model_copy(update=drops.fields))
-    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=tuple(queues), decoupled=sharing)
+        dropping = queue.model_copy(update=drops.fields)
+        if c.treatment.wred is not None and not fit(numbered((*queues, dropping))):
+            findings.append(without_numbers(place, c.treatment.wred))
+            dropping = queue
+        queues.append(dropping)
+    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=numbered(queues), decoupled=sharing)
     return Tree(rate, scheduler)
 
 

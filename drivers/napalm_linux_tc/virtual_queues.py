@@ -1,0 +1,73 @@
+"""Which virtual queue of ``gred`` packets are in: filters of ``flower`` at the output, by DSCP.
+
+What is left that writes the ``tc_index`` of a packet, where kernels have no ``dsmark`` any more, are filters of
+``clsact``: the minor number of the class that one gives a packet becomes its ``tc_index`` (``tc_run`` in
+net/core/dev.c, ``sch_handle_egress`` before Linux 6.6). They are looked at behind all rules of ``nft``, so that
+packets have the marks that they leave with, and before the queues of the interface.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from napalm_linux_tc.answers import read_list, understood, whole
+
+FILTERS = "tc -j filter show egress dev"
+"""What a router is asked, with an interface behind it."""
+PREFERENCES = {"ip": 65001, "ipv6": 65002}
+"""Behind filters of others, which are entered with 49152 and less where they do not say: these go on working."""
+_KEYS = {"eth_type", "ip_tos", "ip_tos_mask"}
+MASK = "0xfc"
+"""Of the byte that has the DSCP: the other two bits are those of ECN."""
+HOLDER = "clsact"
+
+
+def holder_words(dev: str) -> str:
+    """The command that an interface has filters with; it leaves those that are there."""
+    return f"tc qdisc replace dev {dev} {HOLDER}"
+
+
+def filter_words(dev: str, protocol: str, dscp: int, number: int) -> str:
+    """The command that directs packets of a DSCP to a virtual queue; each DSCP has a handle of its own."""
+    place = f"protocol {protocol} pref {PREFERENCES[protocol]} handle 0x{dscp + 1:x}"
+    return f"tc filter replace dev {dev} egress {place} flower ip_tos 0x{dscp << 2:x}/{MASK} classid :{number:x}"
+
+
+def clear_words(dev: str, protocol: str) -> str:
+    """The command that takes all filters of a protocol away that are ours."""
+    return f"tc filter del dev {dev} egress pref {PREFERENCES[protocol]}"
+
+
+def shown_filters(dev: str, shown: str) -> Iterator[str]:
+    """The commands that enter our filters of an interface, by what ``tc -j filter show`` says.
+
+    Raises:
+        AnswerError: that is not what the program prints, a `ValueError`.
+    """
+    command = f"{FILTERS} {dev}"
+    with understood(command):
+        ours = [
+            each
+            for each in read_list(shown or "[]", command)
+            if each["pref"] in PREFERENCES.values() and "options" in each
+        ]
+        if ours:
+            yield holder_words(dev)
+        for each in ours:
+            words = _filter(dev, each)
+            yield words or f"tc filter add dev {dev} {json.dumps(each, separators=(',', ':'), sort_keys=True)}"
+
+
+def _filter(dev: str, each: Mapping[str, Any]) -> str:
+    """The command of a filter; "" where it is none of these."""
+    options, protocol = each["options"], each["protocol"]
+    keys = options.get("keys", {})
+    number = str(options.get("classid", "")).removeprefix(":")
+    if each["kind"] != "flower" or PREFERENCES.get(protocol) != each["pref"] or set(keys) != _KEYS:
+        return ""
+    if "actions" in options or int(str(keys["ip_tos_mask"]), 16) != int(MASK, 16) or not number.isalnum():
+        return ""
+    words = filter_words(dev, protocol, whole(keys["ip_tos"]) >> 2, int(number, 16))
+    return words if whole(options["handle"]) == (whole(keys["ip_tos"]) >> 2) + 1 else ""
