@@ -110,6 +110,39 @@ def test_what_needs_attention_stands_first(client: TestClient, persons: Persons,
     assert "1 device not reached" in _card(page, "itesm-wan")
 
 
+def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    run = _run(backend, "campus", RunStatus.NO_CHANGES, Verdict.BROKEN)
+    page = client.get("/").text
+    assert "needs a look" in _card(page, "campus")
+    assert "Nothing waits." not in page
+    listed = page[page.index('class="waits"') : page.index('id="networks"')]
+    assert f'href="/runs/{run}?tab=objectives"' in listed
+    assert "Objectives broken" in listed
+    _run(backend, "campus", RunStatus.KEPT)  # nothing was measured of what the devices hold now
+    page = client.get("/").text
+    assert "healthy" in _card(page, "campus")
+    assert "Nothing waits." in page
+
+
+def test_a_network_is_in_trouble_while_a_run_stands_half_way(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    _run(backend, "campus", RunStatus.KEPT, Verdict.MET)
+    _run(backend, "campus", RunStatus.NEEDS_RECOVERY)
+    assert "trouble" in _card(client.get("/").text, "campus")
+
+
+def test_of_networks_of_which_nothing_is_known_nothing_good_is_said(client: TestClient, persons: Persons) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    page = client.get("/").text
+    assert "nothing is known of how the networks are" in page
+    assert "is-ok" not in page
+
+
 def test_one_lost_configuration_leaves_everybody_the_pages(
     client: TestClient, persons: Persons, backend: Backend
 ) -> None:

@@ -22,7 +22,7 @@ from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus, Verdict
 
 LAST = 8
 """Ended runs that are listed."""
@@ -86,6 +86,21 @@ class NetworkHealth:
         return next((run for run in self.runs if run.verdict), None)
 
     @property
+    def standing(self) -> RunOutline | None:
+        """The run whose verdict is about what the devices hold now: the newest one that was kept, or that found
+        them as its policy asks and measured that. One that was rolled back judged what is gone.
+        """
+        kept = (
+            run for run in self.runs if run.status is RunStatus.KEPT or (run.status in _SETTLED and run.verdict)
+        )
+        return next(kept, None)
+
+    @property
+    def breaking(self) -> RunOutline | None:
+        """The run whose change stands although objectives of its policy are broken."""
+        return self.standing if self.standing and self.standing.verdict is Verdict.BROKEN else None
+
+    @property
     def bars(self) -> tuple[tuple[RunOutline, Bar], ...]:
         """The last runs that are over, the oldest first, by what became of their objectives."""
         over = [run for run in self.runs if run.status.final][:MOST_BARS]
@@ -105,10 +120,10 @@ class NetworkHealth:
     @property
     def health(self) -> Health:
         """The network as a whole: the worst of what is known of it."""
-        verdict = self.measured.verdict.value if self.measured and self.measured.verdict else ""
-        if self.unreached or (self.last and self.last.status is RunStatus.FAILED):
+        stuck = any(run.status is RunStatus.NEEDS_RECOVERY for run in self.runs)
+        if stuck or self.unreached or (self.last and self.last.status is RunStatus.FAILED):
             return "bad"
-        if self.drifted or verdict == "broken" or (self.last and self.last.status in _UNWELL):
+        if self.drifted or self.breaking or (self.last and self.last.status in _UNWELL):
             return "warn"
         if self.in_step or any(run.status in _SETTLED for run in self.runs):
             return "ok"
@@ -156,6 +171,12 @@ class Overview:
     def failed(self) -> tuple[RunOutline, ...]:
         """The last run of a network, where it ended without its change."""
         return tuple(one.last for one in self.networks if one.last and one.last.status in _UNWELL)
+
+    @property
+    def breaking(self) -> tuple[RunOutline, ...]:
+        """Runs whose change stands although objectives are broken; a later run that ended badly is told instead."""
+        told = {run.network for run in self.failed}
+        return tuple(one.breaking for one in self.networks if one.breaking and one.name not in told)
 
     @property
     def drifted(self) -> tuple[NetworkHealth, ...]:
