@@ -88,7 +88,7 @@ def test_an_approver_says_whether_it_is_kept(
     one.log_in(person, PASSWORD)
     one.page.goto(f"/runs/{run}")
     card = one.page.locator("section.decide")
-    expect(card).to_contain_text("voice-video vigo1→vigo2: delay p95 is 78.48 ms, asked is at most 30 ms")
+    expect(card).to_contain_text("voice-video vigo1→vigo2: delay p95 is 78.48 ms, requested is at most 30 ms")
     expect(card).to_contain_text("Without an answer it is rolled back")
     row = one.page.locator("table.verdicts tbody tr").first
     expect(row).to_contain_text("better: −1")

@@ -155,7 +155,7 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
 def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Enter) -> None:
     enter("ann", Role.OPERATOR)
     page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))
-    assert "an approver who had no hand in it: who neither wrote the policy" in page
+    assert "an approver who had no hand in it has to approve the lines: not who wrote the policy" in page
     assert "Changes may begin at any time" in page
     nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
     assert "no check with an objective" in nothing

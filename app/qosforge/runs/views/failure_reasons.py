@@ -29,6 +29,6 @@ def _bounds(report: RunReport) -> Iterator[str]:
         for bound in each.verdict.bounds:
             if bound.outcome != "met":
                 path = f" {each.path}" if each.path else ""
-                asked, seen = format_bound(bound.requested, bound.kind), observed(bound)
+                requested, seen = format_bound(bound.requested, bound.kind), observed(bound)
                 word = "is" if bound.outcome == "broken" else "cannot be told yet: it seems to be"
-                yield f"{each.traffic_class}{path}: {bound.label} {word} {seen}, asked is at most {asked}"
+                yield f"{each.traffic_class}{path}: {bound.label} {word} {seen}, requested is at most {requested}"

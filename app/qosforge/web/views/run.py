@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.run_models import without_secrets
-from qosforge.deltaq.objective import weakest
+from qosforge.deltaq.objective import Evidence, weakest
 from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
@@ -28,12 +28,13 @@ from qosforge.reports.trade_offs import side_texts
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.reason import RECOVER, retry
 from qosforge.runs.record.rolled_back import rollbacks_of, rolled_back_by
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.summaries import MeasurementSummary
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.allowed_actions import AllowedActions, allowed_actions
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.failure_reasons import failure_reasons
@@ -71,6 +72,8 @@ def _default_tab(run: Run, report: RunReport) -> Tab:
             return "findings"
         case RunStatus.NEEDS_RECOVERY | RunStatus.FAILED:
             return "events"
+    if run.verdict is Verdict.BROKEN:
+        return "objectives"
     return "figures" if report.verdicts_after else "changes"
 
 
@@ -173,9 +176,15 @@ class RunView:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The run's steps as people follow them."""
-        decided = any(not one.keeping for one in self.report.decisions)
+        decisions = [one for one in self.report.decisions if not one.keeping]
         waits = self.run.status is RunStatus.NEEDS_APPROVAL
-        return steps_of(self.run, self.progress, approval=decided or waits)
+        approved = bool(decisions) and decisions[-1].approved
+        return steps_of(self.run, self.progress, approval=bool(decisions) or waits, approved=approved)
+
+    @property
+    def was_retried(self) -> bool:
+        """Whether it began again for another reason than that somebody approved it."""
+        return self.run.attempt > 1 + sum(one.approved and not one.keeping for one in self.report.decisions)
 
     @cached_property
     def classes(self) -> tuple[ClassTile, ...]:
@@ -277,11 +286,19 @@ class RunView:
         return [side for side in SIDES if side in judged]
 
     @property
+    def _evidence(self) -> set[Evidence]:
+        last = self.report.verdicts_after or self.report.verdicts_before
+        return {each.verdict.evidence for each in last}
+
+    @property
+    def evidence(self) -> str:
+        """What the verdicts judged last rest on; empty where there is none."""
+        return weakest(self._evidence) or ""
+
+    @property
     def weakest(self) -> str:
         """What the verdicts judged last rest on together, where their paths differ in it."""
-        last = self.report.verdicts_after or self.report.verdicts_before
-        found = {each.verdict.evidence for each in last}
-        return weakest(found) or "" if len(found) > 1 else ""
+        return self.evidence if len(self._evidence) > 1 else ""
 
     @property
     def confidences(self) -> str:
@@ -316,6 +333,21 @@ class RunView:
     def because(self) -> tuple[str, ...]:
         """Why an ended run did not keep its change, as far as its stages and verdicts know."""
         return failure_reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
+
+    @property
+    def further_reasons(self) -> tuple[str, ...]:
+        """Of the reasons those that the first sentence of the page does not give."""
+        match self.run.status:
+            case RunStatus.NEEDS_RECOVERY:
+                return self.because or (self.run.reason,)
+            case RunStatus.ROLLED_BACK | RunStatus.REJECTED:
+                return self.because[1:]
+        return tuple(one for one in self.because if one != self.run.reason)
+
+    @property
+    def way_on(self) -> Literal["retry", "recover", ""]:
+        """What the reason of its end names as the way on, where the page has its own words for that."""
+        return {retry(self.run.id): "retry", RECOVER: "recover"}.get(self.run.reason_hint, "")  # type: ignore[return-value]
 
     @property
     def unmet(self) -> tuple[str, ...]:

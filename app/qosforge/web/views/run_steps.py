@@ -51,8 +51,12 @@ class Step:
     """How many of them it is done with: ``3/9``; empty where it is not done device by device."""
 
 
-def steps_of(run: Run, progress: Progress, *, approval: bool) -> tuple[Step, ...]:
-    """The steps of the last attempt of a run, in their order; ``approval``: it needs, or had, one."""
+def steps_of(run: Run, progress: Progress, *, approval: bool, approved: bool) -> tuple[Step, ...]:
+    """The steps of the last attempt of a run, in their order.
+
+    ``approval``: it needs, or had, one; ``approved``: somebody gave it, also before this attempt read the devices
+    again.
+    """
     names = [name for name in _STAGES if name != "rollback"]
     if not run.resolved.measure or run.resolved.rollback_of:
         names = [name for name in names if name not in _MEASURED]
@@ -65,7 +69,7 @@ def steps_of(run: Run, progress: Progress, *, approval: bool) -> tuple[Step, ...
         return tuple(found)
     at = names.index("approve")
     passed = any(step.state != "open" for step in found[at + 1 :])
-    state: State = "waiting" if run.status is RunStatus.NEEDS_APPROVAL else "done" if passed else "open"
+    state: State = "waiting" if run.status is RunStatus.NEEDS_APPROVAL else "done" if passed or approved else "open"
     found[at] = Step("approve", state, since=run.updated if state == "waiting" else None)
     return tuple(found)
 
@@ -78,8 +82,14 @@ def _step(name: str, run: Run, progress: Progress) -> Step:
     open_ = next((stage for stage in stages if stage.outcome is None), None)
     if open_ is not None and not run.status.final:
         return Step(name, "now", _seconds(stages), open_.started, busy, counted)
-    failed = any(_failed(stage) for stage in stages)
+    last_tries = {stage.name: stage for stage in stages}.values()
+    failed = any(_failed(stage) for stage in last_tries) or _is_why(name, run)
     return Step(name, "failed" if failed else "done", _seconds(stages), None, (), counted if failed else "")
+
+
+def _is_why(name: str, run: Run) -> bool:
+    """Whether the change was given up for what came out of a step, such as a measurement of broken objectives."""
+    return run.status is RunStatus.ROLLED_BACK and name != "rollback" and run.reason_step in _STAGES[name]
 
 
 def _failed(stage: Stage) -> bool:
