@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from qosforge import errors
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.tester.measurement_plan import MeasurementPlan
@@ -26,7 +27,7 @@ pytestmark = [
 
 SLOW = """\
 #!/bin/sh
-case "$*" in *"DST 10.9.2.1/9000"*) sleep 3 ;; esac
+case "$*" in *"DST 10.9.2.1/9000"*) sleep {seconds} ;; esac
 exec {mgen} "$@"
 """
 """A machine that takes its time to begin the flood."""
@@ -70,14 +71,19 @@ def add_pair(traffic: dict) -> None:
     traffic["scenarios"][0]["between"].append(["h3", "h2"])
 
 
+def slow_flood(folder: Path, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have MGEN take so long to begin the flood."""
+    slow = folder / "slow" / "mgen"
+    slow.parent.mkdir()
+    slow.write_text(SLOW.format(mgen=shutil.which("mgen"), seconds=seconds))
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+
+
 def test_voice_is_measured_while_the_flood_of_another_host_is_sent(
     hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow = tmp_path / "slow" / "mgen"
-    slow.parent.mkdir()
-    slow.write_text(SLOW.format(mgen=shutil.which("mgen")))
-    slow.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    slow_flood(tmp_path, 2, monkeypatch)
     plan = MeasurementPlan.of(intent(tmp_path, 2).intent, three_stations(tmp_path, hosts))
     (scenario,) = measure_packets("probes", plan, "before").scenarios
     voice = next(flow for flow in scenario.flows if flow.traffic_class == "voice")
@@ -87,3 +93,12 @@ def test_voice_is_measured_while_the_flood_of_another_host_is_sent(
     assert sorted(delays)[len(delays) // 10] > 100  # ms
     floods = [flow.sent for flow in scenario.flows if flow.name.startswith("flood")]
     assert floods == pytest.approx([143, 143], abs=60)
+
+
+def test_hosts_that_do_not_send_at_the_same_time_measure_nothing(
+    hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow_flood(tmp_path, 6, monkeypatch)
+    plan = MeasurementPlan.of(intent(tmp_path, 1).intent, three_stations(tmp_path, hosts))
+    with pytest.raises(errors.TesterError, match=r"the host of h1 began to send 6.* s before the last one"):
+        measure_packets("probes", plan, "before")

@@ -32,19 +32,22 @@ def flows_of(folder: Path, *flows: dict[str, Any], **more: Any) -> dict[int, Pla
 
 def test_mgen_is_told_rates_sizes_ports_and_marks(tmp_path: Path) -> None:
     flows = flows_of(tmp_path, VOICE, FLOOD)
-    words = send_words(flows, {1: 0.25, 2: 0.0, 3: 0.5})
+    words = send_words(flows, {1: 0.25, 2: 0.0, 3: 0.5}, 3.5)
     events = [words[number + 1] for number, word in enumerate(words) if word == "event"]
     assert words[:3] == ["mgen", "flush", "txlog"]
     # 80 kb/s of 200 bytes are 50 packets a second, whose payload is without the 28 bytes of IP and UDP.
-    assert events[0] == "0.250000 ON 1 UDP SRC 20000 DST 10.9.2.1/16384 PERIODIC [50.000000 172] TOS 0xb8"
-    assert events[1] == "0.000000 ON 2 UDP SRC 20001 DST 10.9.2.1/9000 POISSON [71.428571 672] TOS 0x00"
-    assert events[2].startswith("0.500000 ON 3 UDP SRC 20002 ")
+    assert events[:2] == [
+        "0.250000 ON 1 UDP SRC 20000 DST 10.9.2.1/16384 PERIODIC [50.000000 172] TOS 0xb8",
+        "3.500000 OFF 1",
+    ]
+    assert events[2] == "0.000000 ON 2 UDP SRC 20001 DST 10.9.2.1/9000 POISSON [71.428571 672] TOS 0x00"
+    assert events[4].startswith("0.500000 ON 3 UDP SRC 20002 ")
     assert receive_words(flows.values())[2:] == ["event", "0.0 LISTEN UDP 9000,16384"]
 
 
 def test_packets_of_ipv6_have_longer_headers(tmp_path: Path) -> None:
     flows = flows_of(tmp_path, VOICE, addresses=("fd09:1::1", "fd09:2::1"))
-    assert "DST fd09:2::1/16384 PERIODIC [50.000000 152]" in send_words(flows, {1: 0.0})[4]
+    assert "DST fd09:2::1/16384 PERIODIC [50.000000 152]" in send_words(flows, {1: 0.0}, 1)[4]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_packets_of_ipv6_have_longer_headers(tmp_path: Path) -> None:
 def test_what_mgen_cannot_send_is_refused(tmp_path: Path, source: dict[str, Any], message: str) -> None:
     flows = flows_of(tmp_path, {**VOICE, "source": source})
     with pytest.raises(errors.TesterError, match=message):
-        send_words(flows, {1: 0.0})
+        send_words(flows, {1: 0.0}, 1)
 
 
 def sent_line(moment: str, sequence: int, flow: int = 1) -> str:
@@ -162,7 +165,8 @@ def test_the_seconds_that_are_told_are_those_that_are_sent(
 
 
 def test_what_probes_take_has_the_comparisons_of_clocks_between_hosts(tmp_path: Path) -> None:
-    """The timer of devices that hold a push lasts as long: it is to outlast two logins, twice a start and pair."""
+    """The timer of devices that hold a push lasts as long: it is to outlast two logins, twice a start and
+    pair, and the seconds that several senders send longer."""
     back = VOICE | {"name": "back", "from": "h2", "to": "h1"}
 
     def taken(flows: list[dict[str, Any]], **host: str) -> float:
@@ -172,7 +176,7 @@ def test_what_probes_take_has_the_comparisons_of_clocks_between_hosts(tmp_path: 
     apart, together = taken([VOICE], ssh="probe@192.0.2.1"), taken([VOICE], namespace="probe")
     assert together == 8 * (2 + 4.5)
     assert apart - together == 8 * 2 * (2 * 1 + 0.5)
-    assert taken([VOICE, back, FILES], ssh="probe@192.0.2.1") - together == 2 * (apart - together)
+    assert taken([VOICE, back, FILES], ssh="probe@192.0.2.1") - together == 2 * (apart - together) + 8 * 3
     assert apart - taken([VOICE], ssh="probe@192.0.2.1", clock="chrony") == 8 * 2 * 0.5
 
 

@@ -237,27 +237,13 @@ class HostProcess:
             self._host.output(["sh", "-c", f"sleep {seconds:g}; kill -USR1 {kept[1]} 2>/dev/null || true"])
         return self.finished(tool, meanwhile)
 
-    def log_now(self, tool: str, meanwhile: Callable[[], None]) -> str:
-        """All that it printed, wherever its log is; it is ended.
-
-        Raises:
-            TesterError: the host is not reached.
-        """
-        if not self._host.prints_at_once:
-            return self.log_after(0, tool, meanwhile)
-        self._stop()
-        return self.printed()
-
     def end(self) -> None:
         """End it, and forget what it printed."""
-        self._stop()
-        self._output.close()
-        self._complaint.close()
-
-    def _stop(self) -> None:
         if self.is_running:
             self._process.terminate()
             self._process.wait()
+        self._output.close()
+        self._complaint.close()
 
 
 def _read(file: IO[bytes]) -> str:

@@ -27,9 +27,9 @@ _FIELD = re.compile(r"(\w+)>(\S+)")
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{6})")
 
 
-def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float]) -> list[str]:
+def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float], end: float) -> list[str]:
     """The command of a host's sender, its script by events: each flow, by its MGEN number, from its phase (in
-    seconds) on until it is ended.
+    seconds) to the end.
 
     Raises:
         TesterError: MGEN cannot send a flow as it is described.
@@ -39,7 +39,7 @@ def send_words(flows: Mapping[int, PlannedFlow], phases: Mapping[int, float]) ->
         begin = flow.described.start + phases[number]
         ends = f"SRC {flow.source_port} DST {flow.target.address}/{flow.described.dst_port}"
         pattern = f"{_pattern(flow)} TOS 0x{flow.described.dscp << 2:02x}"
-        words += ["event", f"{begin:.6f} ON {number} UDP {ends} {pattern}"]
+        words += ["event", f"{begin:.6f} ON {number} UDP {ends} {pattern}", "event", f"{end:.6f} OFF {number}"]
     return words
 
 

@@ -26,6 +26,8 @@ from qosforge.tester.scenario.sources import PHASE_SECONDS
 TESTER = "probes"
 _SIDES: tuple[Side, ...] = ("before", "after")
 _STARTING_SECONDS = 1.0
+_LONGER_HERE_SECONDS = 2.0
+_LONGER_SECONDS = 3.0
 _LOOK_SECONDS = 0.1
 _PS = 10**12
 _STARTED = " START "
@@ -88,9 +90,18 @@ def seconds_taken(plan: MeasurementPlan) -> float:
         pairs = {(flow.source.name, flow.target.name) for flow in scenario.flows if not _is_tcp(flow)}
         known = [(hosts[source], hosts[target]) for source, target in pairs if {source, target} <= hosts.keys()]
         beside = scenario.warm_up_seconds + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
+        senders = {(flow.source.name, _is_tcp(flow)) for flow in scenario.flows}
+        beside += _longer_seconds([hosts[name] for name, _ in senders if name in hosts])
         comparing = _COMPARISONS * sum(comparing_seconds(*pair) for pair in known)
         seconds += plan.replications * (plan.seconds_of_each(scenario) + beside + comparing)
     return seconds
+
+
+def _longer_seconds(senders: Sequence[Host]) -> float:
+    """How much longer than is measured each of several senders sends: they begin one after the other."""
+    if len(senders) < 2:
+        return 0.0
+    return _LONGER_HERE_SECONDS if all(host.prints_at_once for host in senders) else _LONGER_SECONDS
 
 
 def _is_tcp(flow: PlannedFlow) -> bool:
@@ -131,6 +142,9 @@ class _ScenarioRun:
                 self._tcp[flow.described.name].append(flow)
         self._phases = {number: random.uniform(0, PHASE_SECONDS) for number in self._udp}
         self._end = scenario.warm_up_seconds + scenario.seconds + PHASE_SECONDS
+        self._sources = tuple(dict.fromkeys(flow.source.name for flow in self._udp.values()))
+        clients = [flows[0].source.name for flows in self._tcp.values()]
+        self._longer = _longer_seconds([hosts[name] for name in (*self._sources, *clients)])
         self._clocks: dict[tuple[str, str], ClockDifference] = {}
         self._lag_ps: dict[str, int] = {}
         self.clock_error_ps = 0
@@ -143,18 +157,17 @@ class _ScenarioRun:
             receivers = self._start_receivers(started)
             for server in self._start_servers(started):
                 server.await_lines("listening", 1, "iperf3")
-            senders = self._start_senders(started)
             clients = self._start_clients(started)
-            self._let_pass(started)
+            senders = self._start_senders(started)
+            begun = HostProcess.await_each(senders, _STARTED, "mgen")
+            sent = {name: mgen.read_sent(p.finished("mgen", self._meanwhile)) for name, p in senders.items()}
             reports = {name: p.finished("iperf3", self._meanwhile) for name, p in clients.items()}
-            sent = {name: mgen.read_sent(p.log_now("mgen", self._meanwhile)) for name, p in senders.items()}
-            if all(self._hosts[name].is_local for name in senders):
-                self._lag_ps = mgen.lags_ps(sent)
             self._await_packets(sent, receivers)
             received = {
                 name: mgen.read_received(process.printed(), self._numbers_to(name))
                 for name, process in receivers.items()
             }
+        self._lag_ps = self._lags(begun, sent)
         self._clocks = self._in_the_middle(before, self._differences())
         self.clock_error_ps = max((each.error_ps for each in self._clocks.values()), default=0)
         return self._put_together(sent, received, reports)
@@ -231,22 +244,34 @@ class _ScenarioRun:
         return (self._udp[number] for number in self._numbers_to(station))
 
     def _start_senders(self, started: ExitStack) -> dict[str, HostProcess]:
-        """MGEN at every source, which sends until it is ended: in the time that is measured all of them do."""
+        """MGEN at every source; none is logged in to after that, which would take the time of what forwards."""
         running = {}
-        for station in dict.fromkeys(flow.source.name for flow in self._udp.values()):
+        end = self._end + self._longer
+        for station in self._sources:
             flows = {number: flow for number, flow in self._udp.items() if flow.source.name == station}
-            words = mgen.send_words(flows, self._phases)
-            running[station] = self._start_mgen(started, station, words, self._end, (_STARTED, 1))
-        begun = HostProcess.await_each(running, _STARTED, "mgen")
-        last = max(begun.values(), default=0.0)
-        self._lag_ps = {name: round((last - at) * _PS) for name, at in begun.items()}
+            words = mgen.send_words(flows, self._phases, end)
+            running[station] = self._start_mgen(started, station, words, end, (_STARTED, 1))
         return running
 
-    def _let_pass(self, started: ExitStack) -> None:
-        """As long as is measured, by the clock of a host."""
-        station = self._scenario.flows[0].source.name
-        sleeping = self._start(started, station, ["sleep", f"{self._end:.3f}"], self._end)
-        sleeping.finished("sleep", self._meanwhile)
+    def _lags(self, begun: Mapping[str, float], sent: Mapping[str, SentLog]) -> dict[str, int]:
+        """How long before the last sender each one began, in picoseconds: by their one clock, or when it was told.
+
+        Raises:
+            TesterError: one did so long before that it was over too soon.
+        """
+        if all(self._hosts[name].is_local for name in sent):
+            lags = mgen.lags_ps(sent)
+        else:
+            last = max(begun.values(), default=0.0)
+            lags = {name: round((last - at) * _PS) for name, at in begun.items()}
+        for name, lag in lags.items():
+            if lag > (self._longer + PHASE_SECONDS) * _PS:
+                raise TesterError(
+                    f"the host of {name} began to send {lag / _PS:.1f} s before the last one, and none sends more "
+                    f"than {self._longer:g} s longer than is measured",
+                    hint="look why the other hosts take so long to log in to or to begin, and measure again",
+                )
+        return lags
 
     def _start_servers(self, started: ExitStack) -> list[HostProcess]:
         return [
@@ -263,10 +288,9 @@ class _ScenarioRun:
         running = {}
         for name, flows in self._tcp.items():
             first = flows[0]
-            words = iperf3.client_words(
-                flows, self._scenario.seconds, self._scenario.warm_up_seconds, self._start_number
-            )
-            running[name] = self._start(started, first.source.name, words, self._end)
+            seconds = self._scenario.seconds + self._longer
+            words = iperf3.client_words(flows, seconds, self._scenario.warm_up_seconds, self._start_number)
+            running[name] = self._start(started, first.source.name, words, self._end + self._longer)
         return running
 
     def _put_together(
