@@ -105,6 +105,22 @@ def test_a_drawing_says_in_words_what_each_class_gets(client: TestClient, person
         assert float(ends[-1][0]) + float(ends[-1][1]) == pytest.approx(100, abs=0.5), name
 
 
+def test_a_card_says_which_class_is_served_first(client: TestClient, persons: Persons) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    cards = client.get("/policies").text.split("<article")
+    (card,) = (one for one in cards if '<a href="/policies/campus-collaboration">' in one)
+    assert re.findall(r'class="faint">([^<]* %[^<]*)<', card) == [
+        "up to 50 %, served first",
+        "70 % of the rest",
+        "30 % of the rest",
+    ]
+
+
+def test_a_class_says_the_marks_of_both_layers(client: TestClient, persons: Persons) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    assert ">af41, CoS 5</td>" in client.get("/policies/campus-collaboration").text
+
+
 def test_a_class_that_is_marked_by_a_precedence_says_so(client: TestClient, persons: Persons) -> None:
     persons.add("vic", Role.VIEWER).log_in(client)
     assert "precedence 7" in client.get("/policies/infn-fnal-pq").text
@@ -172,7 +188,8 @@ def test_a_policy_has_its_versions_and_ways_on(client: TestClient, persons: Pers
     assert 'href="/runs/new?policy=gold&amp;version=2"' in page
     assert client.get("/policies/none").status_code == 404
     library = client.get("/policies/rfc4594-8").text
-    assert "/runs/new" not in library
+    assert "/runs/new" not in library  # without measurements one starts from it
+    assert 'href="/runs/new?policy=campus-collaboration"' in client.get("/policies/campus-collaboration").text
 
 
 def test_a_difference_is_reported_in_words_and_lines(client: TestClient, persons: Persons, gold: None) -> None:

@@ -28,7 +28,7 @@ _STRICT_PART = 12.0
 class ClassShare:
     """A class at the first level of a policy: its share in words, and where it is drawn, in per cent of the bar.
 
-    ``first`` says that it is served before others; ``marks`` are the DSCPs that tell it; ``objective`` is what it
+    ``first`` says that it is served before others; ``marks`` are what tells it in a packet; ``objective`` is what it
     must keep, in words.
     """
 
@@ -118,11 +118,18 @@ def _shares(intent: Intent) -> Iterator[ClassShare]:
 
 
 def _marks(entry: TrafficClass) -> str:
-    """The DSCP or precedence that the class carries behind the edge; without one, the DSCPs it is recognised by."""
+    """The DSCP or precedence, and the CoS, that the class carries behind the edge; without one, the DSCPs it is
+    recognised by.
+    """
+    carried = []
     if entry.mark is not None and entry.mark.dscp is not None:
-        return dscp_name(entry.mark.dscp)
+        carried.append(dscp_name(entry.mark.dscp))
     if entry.mark is not None and entry.mark.precedence is not None:
-        return f"precedence {entry.mark.precedence}"
+        carried.append(f"precedence {entry.mark.precedence}")
+    if entry.mark is not None and entry.mark.cos is not None:
+        carried.append(f"CoS {entry.mark.cos}")
+    if carried:
+        return ", ".join(carried)
     terms = (*entry.match.any, *entry.match.all) if entry.match else ()
     return ", ".join(dict.fromkeys(dscp_name(code) for term in terms for code in term.dscp))
 
