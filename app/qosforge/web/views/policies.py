@@ -28,8 +28,8 @@ _STRICT_PART = 12.0
 class ClassShare:
     """A class at the first level of a policy: its share in words, and where it is drawn, in per cent of the bar.
 
-    ``first`` says that it is served before others; ``marks`` are what tells it in a packet; ``objective`` is what it
-    must keep, in words.
+    ``first`` says that it is served before others; ``marks`` are what tells it in a packet; ``objective`` is what
+    it must keep, in words.
     """
 
     name: str
