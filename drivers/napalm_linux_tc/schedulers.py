@@ -8,6 +8,7 @@ _TRIED = {
     "htb": "htb default 1",
     "hfsc": "hfsc default 1",
     "red": "red limit 60000b min 5000b max 15000b avpkt 1000b burst 8 probability 0.1 bandwidth 10mbit",
+    "fq_codel": "fq_codel limit 1",
     "gred": "gred setup DPs 2 default 1 grio limit 60000b && tc qdisc add dev lo clsact && "
     "tc filter add dev lo egress protocol ip flower ip_tos 0x28/0xfc classid :1",
 }

@@ -16,6 +16,8 @@ from napalm_linux_tc.answers import interface_name, printable, read_json, read_l
 from napalm_linux_tc.buckets import readable
 from napalm_linux_tc.class_order import parents_first
 from napalm_linux_tc.curves import shown_class
+from napalm_linux_tc.fair import KIND as FAIR
+from napalm_linux_tc.fair import shown_fair
 from napalm_linux_tc.gred import shown_words
 from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words
 from napalm_linux_tc.virtual_queues import HOLDER, shown_filters
@@ -113,7 +115,7 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
     for root in (q for q in named if q.get("root")):
         yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_queue(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}
-    inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc"}}
+    inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc", FAIR}}
     told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
     for line in parents_first(told):
         if (shared := shown_class(dev, line)) is not None:
@@ -134,8 +136,10 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
 
 
 def _is_inner(line: str, handles: set[str]) -> bool:
-    """Whether a line is of the one class that a queue with these handles has of itself."""
-    found = re.match(r"class (?:red [0-9a-f]+:1 parent|hfsc) ([0-9a-f]+:)(?: root)?\s*$", line)
+    """Whether a line is of a class that a queue with these handles has of itself: one, or one for each flow."""
+    found = re.match(
+        rf"class (?:red [0-9a-f]+:1 parent|hfsc|{FAIR} [0-9a-f]+:[0-9a-f]+ parent) ([0-9a-f]+:)(?: root)?\s*$", line
+    )
     return found is not None and found[1] in handles
 
 
@@ -198,6 +202,8 @@ def _other(kind: str, options: Mapping[str, Any], rate: int) -> str:
         return f"{kind} limit {options['limit']}"
     if kind == "hfsc" and (found := re.fullmatch(r"default ([0-9a-f]{1,4})", str(options.get("said")))):
         return f"hfsc default 0x{found[1]}"
+    if kind == FAIR and (words := shown_fair(options)):
+        return words
     if kind == "red" and rate and set(options) == _RED and (words := _red(options, rate)):
         return words
     return f"{kind} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"

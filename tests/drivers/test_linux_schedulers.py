@@ -81,12 +81,14 @@ def test_a_scheduler_in_use_is_known(looked: Look) -> None:
 @pytest.mark.parametrize(
     ("files", "tried"),
     [
-        pytest.param({}, {"gred", "hfsc", "htb", "red"}, id="no modules"),
-        pytest.param({LOADED: HFSC}, {"gred", "htb", "red"}, id="no lists"),
+        pytest.param({}, {"fq_codel", "gred", "hfsc", "htb", "red"}, id="no modules"),
+        pytest.param({LOADED: HFSC}, {"fq_codel", "gred", "htb", "red"}, id="no lists"),
         pytest.param(
-            {LOADED: HFSC, LOCKED: "1\n", BUILT_IN: HTB, LISTED: RED}, {"gred", "red"}, id="none is loaded"
+            {LOADED: HFSC, LOCKED: "1\n", BUILT_IN: HTB, LISTED: RED},
+            {"fq_codel", "gred", "red"},
+            id="none is loaded",
         ),
-        pytest.param({BUILT_IN: HTB, LISTED: RED}, {"gred", "hfsc", "red"}, id="lists without modules"),
+        pytest.param({BUILT_IN: HTB, LISTED: RED}, {"fq_codel", "gred", "hfsc", "red"}, id="lists without modules"),
     ],
 )
 def test_what_is_unknown_is_tried(looked: Look, files: dict[str, str], tried: set[str]) -> None:

@@ -178,9 +178,81 @@ def test_packets_are_in_the_virtual_queue_of_their_mark(router: LinuxTcDriver) -
     assert running(router) == before
 
 
+FLOOD = """
+import socket
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(3))
+out.bind(("wan0", 0))
+out.settimeout(2)
+flows = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+for flow in flows:
+    flow.bind(("", 0))
+    flow.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 18 << 2)
+ports = [flow.getsockname()[1] for flow in flows]
+for _ in range(300):
+    flows[0].sendto(b"x" * 1000, ("198.51.100.2", 9))
+for _ in range(10):
+    flows[1].sendto(b"x" * 1000, ("198.51.100.2", 9))
+left = []
+try:
+    while True:
+        port = int.from_bytes(out.recv(2000)[34:36], "big")
+        if port in ports:
+            left.append(ports.index(port))
+except TimeoutError:
+    pass
+told = [index for index, flow in enumerate(left) if flow == 1]
+print(len(told), len(left) - len(told), len(left) - 1 - max(told, default=0))
+"""
+"""What leaves of two flows, the first of which has filled the queue: packets of each, and those behind both."""
+
+
+@pytest.mark.parametrize("fair", [True, False])
+def test_flows_of_a_class_are_served_in_turn(router: LinuxTcDriver, fair: bool) -> None:
+    """By what leaves the port, beside a queue in the order of arrival, which has no room for the second flow."""
+    before = running(router)
+    treatment: dict[str, object] = {"bandwidth": {"percent": 30}, "queue_limit": {"packets": 50}}
+    told = {**BY_MARKS, "treatment": treatment | ({"fair_queue": True} if fair else {})}
+    made = compiled_class(told, before)
+    candidate = make_candidate(made, before)
+    enter(router, candidate.delta)
+    assert make_candidate(made, running(router)).empty
+    asked = f"python3 -c {shlex.quote(FLOOD)} 2>/dev/null"
+    second, first, behind = map(int, router.cli([asked])[asked].split())
+    assert 50 <= first < 300
+    if fair:
+        assert second == 10
+        assert behind > 25
+    else:
+        assert second < 10
+    enter(router, candidate.inverse)
+    assert running(router) == before
+
+
+def test_fair_queueing_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcDriver) -> None:
+    @given(
+        flows=st.sampled_from([True, {"flows": 16}, {"flows": 4096}]),
+        limit=st.one_of(
+            st.integers(1, 65_535).map(lambda packets: {"packets": packets}),
+            st.integers(1_600, 10**8).map(lambda size: {"bytes": f"{size} B"}),
+        ),
+    )
+    @FEW
+    def check(flows: object, limit: dict[str, object]) -> None:
+        before = running(router)
+        treatment = {"bandwidth": {"percent": 30}, "queue_limit": limit, "fair_queue": flows}
+        push(router, compiled_class({**BY_MARKS, "treatment": treatment}, before), before)
+
+    check()
+
+
 def with_wred(told: dict[str, object], wred: dict[str, object], percent: int, before: str) -> CompiledDevice:
     """A class of a share with early detection, told like this, for a router that holds ``before``."""
-    web = {"name": "web", **told, "treatment": {"bandwidth": {"percent": percent}, "wred": wred}}
+    return compiled_class({**told, "treatment": {"bandwidth": {"percent": percent}, "wred": wred}}, before)
+
+
+def compiled_class(told: dict[str, object], before: str) -> CompiledDevice:
+    """A class for a router that holds ``before``."""
+    web = {"name": "web", **told}
     sides = [{"interfaces": "lan", "direction": "input"}, {"interfaces": "wan", "direction": "output"}]
     intent = parse_intent(made_text([web], apply=sides), "made.yaml")
     alone = Network(name="one", devices=(DEVICE,), links=(), stations=())
@@ -236,4 +308,10 @@ def test_what_is_shown_of_a_tree_of_others_enters_it_again(router: LinuxTcDriver
 
 
 def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
-    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {"gred", "hfsc", "htb", "red"}
+    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {
+        "fq_codel",
+        "gred",
+        "hfsc",
+        "htb",
+        "red",
+    }

@@ -24,6 +24,7 @@ FEATURES = frozenset(
         Feature.MATCH_INPUT_INTERFACE,
         Feature.MARK_PRECEDENCE,
         Feature.KEEP_MARK,
+        Feature.FAIR_QUEUE,
         Feature.QUEUE_LIMIT,
         Feature.QUEUE_LIMIT_BYTES,
         Feature.POLICE_INPUT,

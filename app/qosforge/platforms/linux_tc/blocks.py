@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from napalm_linux_tc.fair import USUAL_FLOWS, fair_words
 from napalm_linux_tc.gred import gred_words
 from napalm_linux_tc.red import red_words
 from napalm_linux_tc.virtual_queues import PREFERENCES, filter_words, holder_words
@@ -149,6 +150,9 @@ def _queue_words(queue: Queue, rate: int, virtual: Mapping[Marks, int]) -> tuple
         (profile,) = queue.red.profiles
         curve = {"minimum": profile.minimum, "maximum": profile.maximum, "denominator": profile.denominator}
         return (red_words(**curve, **held),)
+    if queue.fair:
+        limit = queue.limit_packets or CAPABILITIES.queue_limit.default
+        return (fair_words(limit=limit, flows=queue.flows or USUAL_FLOWS),)
     if queue.limit_bytes is not None:
         return (f"bfifo limit {queue.limit_bytes}",)
     return (f"pfifo limit {queue.limit_packets or CAPABILITIES.queue_limit.default}",)

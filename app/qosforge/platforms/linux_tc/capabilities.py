@@ -18,6 +18,7 @@ class LinuxTc(CapabilityData):
     queue_limit: RangeWithDefault
     queue_bytes: Range
     red_threshold: Range
+    full_packet: Fact[int]
     red_packet: Fact[int]
     red_denominator: Range
     red_default_denominator: Fact[int]

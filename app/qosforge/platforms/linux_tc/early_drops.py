@@ -50,6 +50,9 @@ def lower_early_drops(
     wred, drops = class_request.treatment.wred, EarlyDrops()
     if wred is None:
         return drops
+    if queue.fair:
+        drops.findings.append(_refused(place, wred, "beside-fair-queue"))
+        return drops
     curves: dict[tuple[QueueSize, QueueSize, float], set[int]] = {}
     for each in wred.profiles:
         curves.setdefault((each.minimum, each.maximum, each.probability), set()).update(_named(each))

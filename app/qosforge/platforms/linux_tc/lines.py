@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from napalm_linux_tc.fair import FIXED
 from napalm_linux_tc.virtual_queues import MASK, PREFERENCES
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
@@ -88,7 +89,7 @@ def _rule(line: str, pattern: str, *refers: str) -> Line:
 
 
 TABLE = CommandTable(
-    Line("scheduler", "modprobe {sch_htb|sch_hfsc|sch_red|sch_gred}:module"),
+    Line("scheduler", "modprobe {sch_htb|sch_hfsc|sch_red|sch_gred|sch_fq_codel}:module"),
     Line("link", "ip link set dev WORD:dev {up|down}"),
     Line(
         "tree",
@@ -122,6 +123,12 @@ TABLE = CommandTable(
         "queue",
         "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle {pfifo|bfifo}:kind "
         "limit <1-4294967295>:limit",
+        change=_tree(refers=("class {dev} {parent}",)),
+    ),
+    Line(
+        "fair",
+        "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle fq_codel limit <1-4294967295>:limit "
+        f"flows <1-65536>:flows {FIXED}",
         change=_tree(refers=("class {dev} {parent}",)),
     ),
     Line(

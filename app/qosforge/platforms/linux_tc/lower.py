@@ -15,6 +15,7 @@ from qosforge.plan.shares import expected_shares
 from qosforge.platforms.base import ClassFidelity, Direction, LoweredDevice
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.early_drops import GRED, RED
+from qosforge.platforms.linux_tc.fair import FAIR
 from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms_at_output
 from qosforge.platforms.linux_tc.sharing import HFSC, greatest_part
 from qosforge.platforms.linux_tc.trees import Tree, lower_tree
@@ -57,14 +58,16 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
 def _in_use(running: Plan) -> frozenset[str]:
     """The schedulers of the queues that a router has, those beside HTB and FIFOs."""
     scheduled = [each.egress.scheduler for each in running.interfaces if each.egress.scheduler is not None]
-    early = [queue.red for each in scheduled for queue in each.queues if queue.red is not None]
-    return frozenset({HFSC} if any(each.decoupled for each in scheduled) else ()) | {
-        GRED if red.by_dscp else RED for red in early
-    }
+    queues = [queue for each in scheduled for queue in each.queues]
+    return (
+        frozenset({HFSC} if any(each.decoupled for each in scheduled) else ())
+        | {GRED if queue.red.by_dscp else RED for queue in queues if queue.red is not None}
+        | {FAIR for queue in queues if queue.fair}
+    )
 
 
 def _words(schedulers: Collection[str]) -> str:
-    return ", ".join(sorted({"htb", *({HFSC, RED, GRED} & {*schedulers})}))
+    return ", ".join(sorted({"htb", *({HFSC, RED, GRED, FAIR} & {*schedulers})}))
 
 
 def _interface(

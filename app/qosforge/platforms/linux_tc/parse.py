@@ -151,7 +151,8 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
         return Egress()
     names = {rule.queue: rule.name for rule in rules}
     sharing = next((e for e in reading.all("sharing") if (e["dev"], e["parent"]) == (dev, whole["id"])), None)
-    leaves = {entry["parent"]: entry for entry in reading.all("queue", "red", "gred") if entry["dev"] == dev}
+    kinds = reading.all("queue", "fair", "red", "gred")
+    leaves = {entry["parent"]: entry for entry in kinds if entry["dev"] == dev}
     marks = _directed(reading, dev)
     queues = []
     for entry in reading.all("class" if sharing is None else "shared"):
@@ -205,6 +206,8 @@ def _limits(reading: Reading, leaf: Entry, marks: Mapping[int, tuple[int, ...]])
     """
     if leaf.id == "queue":
         return {"limit_packets" if leaf["kind"] == "pfifo" else "limit_bytes": leaf["limit"]}
+    if leaf.id == "fair":
+        return {"limit_packets": leaf["limit"], "fair": True, "flows": leaf["flows"]}
     if leaf.id == "red":
         entries = [leaf]
     else:

@@ -20,6 +20,7 @@ from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.plan.shares import PRIORITY_BURST_SECONDS
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
 from qosforge.platforms.linux_tc.early_drops import lower_early_drops, without_numbers
+from qosforge.platforms.linux_tc.fair import lower_fairness
 from qosforge.platforms.linux_tc.sharing import HFSC, held_priority_burst
 from qosforge.platforms.linux_tc.virtual_queues import fit, numbered
 from qosforge.units import format_rate
@@ -66,6 +67,7 @@ def lower_tree(
         )
         served = _in_time if sharing and c.treatment.priority is not None else _served
         queue = queue.model_copy(update=served(request, c, rate, share, findings))
+        queue = queue.model_copy(update=lower_fairness(request, c, place, queue, findings))
         drops = lower_early_drops(request, c, place, queue)
         findings.extend(drops.findings)
         dropping = queue.model_copy(update=drops.fields)
