@@ -75,6 +75,20 @@ def test_kernel_and_twin_agree_on_strict_priority() -> None:
         assert values["share_ratio"] == pytest.approx(1, rel=0.02)
 
 
+@pytest.mark.needs("virtual-time")
+def test_a_full_line_is_shared_as_asked_and_calls_hardly_wait_on_it() -> None:
+    """Shares are those asked for, and not the twin's: within 1 % of 10, 60 and 30 %."""
+    experiment = load_experiment("kernel-shares")
+    two = {name: experiment.scenarios[name] for name in ("10mbps", "10mbps-one-queue")}
+    shared, one_queue = (case.values for case in cases(experiment.model_copy(update={"scenarios": two})))
+    for name, share in {"voice": 0.10, "video": 0.60, "data": 0.30}.items():
+        assert shared[name]["kernel_share"] == pytest.approx(share, rel=0.01)
+    assert shared["voice"]["kernel_loss_ratio"] == 0
+    assert one_queue["voice"]["kernel_loss_ratio"] > 0.3
+    assert shared["voice"]["kernel_p99_us"] * 10 < one_queue["voice"]["kernel_p99_us"]
+    assert shared["voice"]["p99_ratio"] == pytest.approx(1, rel=0.05)
+
+
 def table_6(row: str, **setup: Any) -> Experiment:
     """One row of the published table on HFSC, for a short time."""
     experiment = load_experiment("kernel-hfsc")
