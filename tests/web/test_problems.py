@@ -91,11 +91,17 @@ def test_every_failure_is_a_page_or_a_message(
     assert (status < 500) == (message.headers["x-request-id"] not in message.text)
 
 
-def test_an_unknown_address_and_a_wrong_method_are_reported_plainly(
-    client: TestClient, session: dict[str, str]
-) -> None:
+def test_an_unknown_address_is_reported_with_the_menu(client: TestClient, session: dict[str, str]) -> None:
     missing = client.get("/nothing/here")
     assert (missing.status_code, "There is no such page" in missing.text) == (404, True)
+    assert 'aria-label="Main"' in missing.text, "the menu"
+    assert ">ann</a>" in missing.text
+    client.cookies.clear()
+    stranger = client.get("/nothing/here")
+    assert (stranger.status_code, 'aria-label="Main"' in stranger.text) == (404, False)
+
+
+def test_a_wrong_method_is_reported_plainly(client: TestClient, session: dict[str, str]) -> None:
     wrong = client.put("/login", headers=session)
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, POST")
     assert "Method" not in wrong.text

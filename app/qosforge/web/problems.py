@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -13,8 +14,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qosforge.access.clients import address_of
 from qosforge.access.sessions import cookie_name
 from qosforge.api.problems import MEDIA_TYPE, NOT_AUTHENTICATED
+from qosforge.errors import QosforgeError
 from qosforge.web.pages import Page
 from qosforge.web.views.problems import explain
 
@@ -22,6 +25,9 @@ _LOG = structlog.get_logger(__name__)
 
 _BROWSERS_COME_HERE = "/api/v1/login/oidc"
 """Of the interface, what people's browsers are led to."""
+
+_BEFORE_THE_LOGIN = frozenset({404, 405})
+"""Answered where no route was found, so that nobody asked yet who calls."""
 
 _AMONG_MESSAGES = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML", "HX-Reselect": "unset"}
 """Whatever part of the page asked, and whatever it would have picked from the answer: the message is shown."""
@@ -84,6 +90,15 @@ def _render_problem(scope: Scope, start: Message, problem: dict[str, Any]) -> Re
     return answer
 
 
+def _find_caller(page: Page) -> None:
+    """Give the page its menu, where whoever sees it is logged in."""
+    cookie = page.request.cookies.get(cookie_name(page.backend.settings))
+    if page.caller is None and cookie is not None:
+        with suppress(QosforgeError):
+            client = page.request.client
+            page.caller = page.backend.access.session(cookie, address_of(client.host if client else None))
+
+
 def _answer(page: Page, headers: Headers, problem: dict[str, Any]) -> Response:
     request = page.request
     unknown = problem["status"] == NOT_AUTHENTICATED.status
@@ -91,6 +106,8 @@ def _answer(page: Page, headers: Headers, problem: dict[str, Any]) -> Response:
         query = f"?{request.url.query}" if request.url.query else ""
         ended = "&because=ended" if cookie_name(page.backend.settings) in request.cookies else ""
         return RedirectResponse(f"/login?to={quote(request.url.path + query, safe='')}{ended}", 303)
+    if not page.is_fragment and problem["status"] in _BEFORE_THE_LOGIN:
+        _find_caller(page)
     told = explain(page, problem, headers.get("retry-after"))
     if page.is_fragment:
         answer: Response = page.answer("problem-message.html.j2", problem["status"], problem=told)

@@ -65,7 +65,7 @@ def _request_problem(page: Page, kind: str, retry_after: str | None) -> tuple[st
     texts = {
         "not-found": (
             page.text("There is no such page"),
-            page.text("Check the address, or begin at the first page."),
+            page.text("Check the address, or go on from the overview."),
         ),
         "method-not-allowed": (
             page.text("This address cannot be used so"),
