@@ -79,6 +79,7 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
         *some, rest = parts(call, head)
         assert [len(DEVICE.findall(part)) for part in some] == [2, 4, 3]
         assert "2 of 9 devices are compiled" in some[0]
+        assert re.search(r'<details class="preview-part" id="preview-part-9">\s*<summary>s2970 to e300', some[2])
         assert LINE.findall(call("/preview/device", device="r1")) == LINE.findall(opened)
     assert sorted(DEVICE.findall("".join(some))) == sorted(DEVICE.findall(whole))
     assert FINDING.findall(rest) == FINDING.findall(whole)
@@ -97,6 +98,7 @@ def test_an_error_of_a_device_is_told_in_the_end(campus: tuple[TestClient, dict[
         *some, rest = parts(call, call("/preview"))
     unsound = sum(part.count("severity-error") > 0 for part in some)
     assert unsound
+    assert sum('class="preview-part"' in part and " open>" in part for part in some) == unsound
     said = re.search(r'class="message error" id="preview-said".*?(\d+) devices? ha', rest, re.DOTALL)
     assert said
     assert int(said[1]) >= unsound
@@ -168,6 +170,7 @@ def test_devices_appear_as_they_are_compiled(site: Site, chromium_browser: Brows
     assert shown.locator("details.device").count() == 120
     assert asked.count("/preview/part") >= 6
     shown.get_by_text("Devices that serve every class as requested").click()
+    shown.locator("details.preview-part", has=one.page.locator("#device-s7")).locator("> summary").click()
     shown.locator("#device-s7 > summary").click()
     expect(shown.locator("#body-s7")).to_contain_text("mls qos")
     one.require_sound()
