@@ -85,7 +85,9 @@ def test_from_the_networks_page_to_what_is_written(
     before = texts(folder)
     shown = site.get("/networks/library/sync").text
     assert "<strong>17</strong> added" in shown
-    assert "device r1" in shown
+    assert "<strong>11 devices</strong> added: r1, r2, r3," in shown
+    assert "<strong>6 links</strong> added: r1 Serial0/0 – r2 Serial0/1;" in shown
+    assert shown.index("Write this into the inventory") < shown.index("11 devices")  # before what may be long
     assert re.search(r'class="line added">\+r1:', shown)
     assert "links.yaml" in shown
     assert "the source does not tell how long a link is" in shown
@@ -112,6 +114,16 @@ def test_a_difference_that_is_another_one_by_now_is_refused(
     assert "no longer the one that was shown" in stale.text
     assert "look at it again, and write that one" in stale.text
     assert texts(folder) == before
+
+
+def test_a_field_that_differs_stands_beside_what_it_was(
+    site: TestClient, session: dict[str, str], folder: Path, netbox: NetBoxServer
+) -> None:
+    site.post("/networks/library/sync", data=form(site.get("/networks/library/sync").text), headers=session)
+    hosts = folder / "hosts.yaml"
+    hosts.write_text(hosts.read_text().replace('"192.0.2.1"', '"192.0.2.99"'))
+    shown = " ".join(re.sub(r"<[^>]+>", " ", site.get("/networks/library/sync").text).split())
+    assert "device r1 hostname 192.0.2.99 → 192.0.2.1" in shown
 
 
 def test_devices_that_went_are_named_and_taken_out_only_when_asked(
