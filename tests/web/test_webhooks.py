@@ -39,13 +39,13 @@ def test_a_webhook_is_made_tried_and_removed(client: TestClient, persons: Person
         assert found is not None
         secret = html.unescape(found[1])
         page = client.get("/webhooks").text
-        assert "a run is over" in page
+        assert "a run has ended" in page
         assert "127.0.0.1" in page
         assert secret not in page
         details = client.get("/webhooks/chat").text
         assert secret not in details
         assert re.search(r'value="run.ended" checked', details)
-        assert "Nothing was told yet." in details
+        assert "Nothing was sent yet." in details
         assert "A test is on its way." in client.post("/webhooks/chat/test", headers=session).text
         assert "nothing sent yet" in client.get("/webhooks").text
         for told, health in (("answered 500", "failing since"), ("200", "delivered")):
@@ -64,13 +64,13 @@ def test_a_webhook_is_made_tried_and_removed(client: TestClient, persons: Person
     assert "The webhook is changed." in changed.text
     assert "checked" not in changed.text
     assert "it sends nothing" in client.post("/webhooks/chat/disable", headers=session).text
-    assert "Send once more:" not in client.get("/webhooks/chat").text
+    assert "Send again:" not in client.get("/webhooks/chat").text
     assert "what waits goes out" in client.post("/webhooks/chat/enable", headers=session).text
     renewed = client.post("/webhooks/chat/secret", headers=session).text
     assert "whsec_" in renewed
     assert html.escape(secret) not in renewed
     assert client.delete("/webhooks/chat", headers=session).headers["hx-redirect"] == "/webhooks"
-    assert "None." in client.get("/webhooks").text
+    assert "There is no webhook yet." in client.get("/webhooks").text
     log = str([call.document() for call in calls_page(backend.database, None)])
     assert "POST /webhooks/chat/secret" in log
     assert "PATHSECRET" not in log
