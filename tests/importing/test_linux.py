@@ -55,9 +55,32 @@ def test_the_thresholds_of_early_detection_are_those_of_the_intent(red: str, mat
     assert held.unknown == ()
     assert early(held)[0] is not None
     found = imported(text)
-    assert [text for text in told(found) if ".red" in text or "limit" in text] == []
+    assert [text for text in told(found) if ".red" in text or "limit" in text or "share" in text] == []
     (made,) = compiled_again(found, tmp_path)
     assert early(made.plan) == early(held)
+
+
+@pytest.mark.parametrize(
+    ("rate", "port"),
+    [
+        ("10mbit", "{rate: 1 Gb/s, contracted: 10 Mb/s}"),
+        ("1gbit", "{rate: 1 Gb/s}"),
+        ("2gbit", "{rate: 2 Gb/s}"),
+    ],
+)
+def test_what_a_tree_sends_at_most_is_the_contracted_rate_of_its_port(rate: str, port: str, tmp_path: Path) -> None:
+    """A tree holds its port at the rate of the link, whatever the port itself has."""
+    red = "red limit 180000b min 15000b max 45000b avpkt 10000b burst 5 probability 0.5"
+    text = MINE.format(red=red, match="ip saddr 192.0.2.0/24", bursts=BURSTS)
+    text = text.replace("rate 10mbit ceil 10mbit", f"rate {rate} ceil {rate}").replace(
+        "ceil 10mbit", f"ceil {rate}"
+    )
+    found = imported(text)
+    assert f"wan0: {port}\n" in found.files["hosts.yaml"]
+    assert [words for words in told(found) if "shape_rate" in words] == []
+    (made,) = compiled_again(found, tmp_path)
+    held = platform("linux_tc").parse(text, "box", "").interfaces[0].egress
+    assert made.plan.interfaces[0].egress.shape_rate == held.shape_rate
 
 
 BY_MARK = """\
@@ -101,6 +124,6 @@ def test_thresholds_of_each_mark_are_those_of_the_intent(tmp_path: Path) -> None
     assert red is not None
     assert [(p.dscp, p.minimum) for p in red.profiles] == [((18,), 20_000), ((20,), 10_000)]
     found = imported(text)
-    assert [text for text in told(found) if ".red" in text or "limit" in text] == []
+    assert [text for text in told(found) if ".red" in text or "limit" in text or "share" in text] == []
     (made,) = compiled_again(found, tmp_path)
     assert early(made.plan) == (red, limit)

@@ -115,6 +115,11 @@ def _interface(
     if stated is not None and shaped is not None and stated <= shaped < line:
         # A port that is shaped to the rate it states, or above, has a contract below what its line carries.
         speed, contracted = line, shaped
+    held = None if configuration.family.switches else plan.egress.shape_rate
+    if held is not None and speed is None:
+        # A router that holds its whole port at a rate has that of the link; what the port itself has is not said.
+        line = max(line, held)
+        contracted = held if held < line else None
     if speed is None:
         speed = line
         findings.append(
