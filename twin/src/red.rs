@@ -17,6 +17,16 @@ struct Profile {
     top: f64,
 }
 
+/// Distances between the packets of one profile that are chosen, with uniform spacing: the
+/// kernel counts them in each virtual queue (`red_vars` of `sch_gred.c`).
+#[derive(Debug, Clone, Copy)]
+struct Gap {
+    /// Packets since the last one chosen; below 0: none yet.
+    since: f64,
+    /// When the next one is chosen, in those packets times their chance.
+    due: f64,
+}
+
 /// What a detector's units mean at its queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
@@ -46,11 +56,9 @@ pub struct Red {
     gentle: bool,
     uniform: bool,
     profiles: Vec<Profile>,
+    /// One for each profile.
+    gaps: Vec<Gap>,
     average: f64,
-    /// With uniform spacing, packets since the last one chosen; below 0: none yet.
-    since: f64,
-    /// When the next one is chosen, in those packets times their chance.
-    due: f64,
     idle_since: Option<u64>,
     idle_decay: bool,
     typical_ps: f64,
@@ -88,15 +96,18 @@ impl Red {
         if let Some(default) = &spec.default {
             profiles.push(read_profile(default, factor, &format!("{path}.default"))?);
         }
+        let gap = Gap {
+            since: -1.0,
+            due: 1.0,
+        };
         Ok(Self {
             weight: 0.5f64.powi(i32::try_from(spec.weight_exponent).unwrap_or(9)),
             in_bytes,
             gentle: spec.gentle,
             uniform: spec.spacing == Spacing::Uniform,
+            gaps: vec![gap; profiles.len()],
             profiles,
             average: 0.0,
-            since: -1.0,
-            due: 1.0,
             idle_since: Some(0),
             idle_decay: spec.idle_decay,
             typical_ps: serialisation_ps(spec.mean_packet_bytes, scale.line_bps) as f64,
@@ -123,11 +134,12 @@ impl Red {
             packets as f64
         };
         self.average += self.weight * (waiting - self.average);
-        let Some(profile) = self.profiles.get(profile) else {
+        let (Some(profile), Some(gap)) = (self.profiles.get(profile), self.gaps.get_mut(profile))
+        else {
             return Early::Pass;
         };
         let chance = if self.average < profile.min {
-            self.since = -1.0;
+            gap.since = -1.0;
             return Early::Pass;
         } else if self.average < profile.max {
             let share = (self.average - profile.min) / (profile.max - profile.min);
@@ -136,22 +148,27 @@ impl Red {
             let share = (self.average - profile.max) / profile.max;
             profile.top + share * (1.0 - profile.top)
         } else {
-            self.since = -1.0;
+            gap.since = -1.0;
             return Early::Forced;
         };
-        if self.chosen(chance, stream) {
-            Early::Chosen
+        let chosen = if self.uniform {
+            gap.chosen(chance, stream)
         } else {
-            Early::Pass
-        }
+            stream.unit() < chance
+        };
+        if chosen { Early::Chosen } else { Early::Pass }
     }
 
+    /// The queue ran empty.
+    pub fn left_idle(&mut self, now_ps: u64) {
+        self.idle_since = self.idle_decay.then_some(now_ps);
+    }
+}
+
+impl Gap {
+    /// Floyd and Jacobson with one draw for each gap, as `sch_red` does: the first packet above
+    /// the minimum only begins to count.
     fn chosen(&mut self, chance: f64, stream: &mut Stream) -> bool {
-        if !self.uniform {
-            return stream.unit() < chance;
-        }
-        // Floyd and Jacobson with one draw for each gap, as `sch_red` does: the
-        // first packet above the minimum only begins to count.
         self.since += 1.0;
         let chosen = self.since > 0.0 && self.since * chance >= self.due;
         if chosen {
@@ -161,11 +178,6 @@ impl Red {
             self.due = stream.unit();
         }
         chosen
-    }
-
-    /// The queue ran empty.
-    pub fn left_idle(&mut self, now_ps: u64) {
-        self.idle_since = self.idle_decay.then_some(now_ps);
     }
 }
 
@@ -294,6 +306,25 @@ mod tests {
             (f64::from(chosen) / 20_000.0 - 0.4).abs() < 0.01,
             "{chosen}"
         );
+    }
+
+    #[test]
+    fn packets_of_another_profile_do_not_shorten_a_gap() {
+        let text = r#"{"weight_exponent": 1, "spacing": "uniform", "profiles": [
+            {"match_dscp": [10], "min": 2, "max": 4, "mark_denominator": 20},
+            {"match_dscp": [12], "min": 2, "max": 4, "mark_denominator": 2}]}"#;
+        let mut red = Red::new(&serde_json::from_str(text).unwrap(), SCALE, "red").unwrap();
+        let mut stream = Stream::new(1, "red");
+        let mut chosen = [0, 0];
+        for packet in 0..40_000 {
+            let profile = packet % 2;
+            let found = red.judge((3, 0), profile, 0, &mut stream);
+            chosen[profile] += u32::from(found == Early::Chosen);
+        }
+        // Chances of 1/40 and 1/4: gaps of each profile's own packets are uniform up to 40 and 4.
+        let share = |profile: usize| f64::from(chosen[profile]) / 20_000.0;
+        assert!((share(0) - 1.0 / 20.5).abs() < 0.003, "{}", share(0));
+        assert!((share(1) - 0.4).abs() < 0.01, "{}", share(1));
     }
 
     #[test]
