@@ -76,7 +76,9 @@ def test_an_approval_is_not_forgotten_while_the_devices_are_read_again(
     assert client.post(f"/runs/{run}/approve", data={"candidate": candidate}, headers=headers).status_code == 204
     store.begin_stage(run, "read")
     assert steps(client, run)["Approve"] == "done"
-    assert "attempt" not in text(client.get(f"/runs/{run}/progress").text)
+    page = text(client.get(f"/runs/{run}?tab=events").text)
+    assert "attempt" not in page
+    assert "2 steps before the approval" in page
 
 
 def test_a_run_that_was_tried_again_says_so(
@@ -87,7 +89,10 @@ def test_a_run_that_was_tried_again_says_so(
     client.post(f"/runs/{run}/approve", data={"candidate": candidate}, headers=headers)
     client.post(f"/runs/{run}/cancel", headers=headers)
     assert client.post(f"/runs/{run}/retry", data={"start": "read"}, headers=headers).status_code == 204
-    assert "attempt 3" in text(client.get(f"/runs/{run}/progress").text)
+    backend.run_requests.store.begin_stage(run, "read")
+    page = text(client.get(f"/runs/{run}?tab=events").text)
+    assert page.count("attempt 3") == 2  # in the head, and at the steps
+    assert "2 steps of earlier attempts" in page
 
 
 def test_broken_objectives_are_seen_at_the_step_that_showed_them(
