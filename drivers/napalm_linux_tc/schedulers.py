@@ -11,8 +11,13 @@ _TRIED = {
     "fq_codel": "fq_codel limit 1",
     "gred": "gred setup DPs 2 default 1 grio limit 60000b && tc qdisc add dev lo clsact && "
     "tc filter add dev lo egress protocol ip flower ip_tos 0x28/0xfc classid :1",
+    "tbf": "tbf rate 8kbit burst 1600b limit 1600b",
+    "ets": "ets strict 1 quanta 1600",
+    "prio": "prio",
 }
 """By scheduler, a queue of it that any kernel takes which has it, and the filters that it needs."""
+SCHEDULERS = tuple(_TRIED)
+"""Those that a router is asked for."""
 _MODULES = {"gred": "sch_gred sch_ingress cls_flower"}
 """The modules of a scheduler, where these are several."""
 _UNTOLD = "untold"

@@ -13,6 +13,7 @@ from ipaddress import IPv6Address
 from typing import Any
 
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
+from napalm_linux_tc.bands import BANDED, band_words, banded_class
 from napalm_linux_tc.buckets import readable
 from napalm_linux_tc.class_order import parents_first
 from napalm_linux_tc.curves import shown_class
@@ -76,7 +77,7 @@ def trees(qdiscs: str) -> tuple[str, ...]:
         AnswerError: that is not what the program prints, a `ValueError`.
     """
     roots = ((dev, qdisc) for dev, held in _by_interface(qdiscs).items() for qdisc in held if qdisc.get("root"))
-    return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc"})
+    return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc", "tbf"})
 
 
 def filtered(qdiscs: str) -> tuple[str, ...]:
@@ -115,9 +116,14 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
     for root in (q for q in named if q.get("root")):
         yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_queue(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}
+    rate = next((_tbf_rate(q) for q in named if q.get("root") and q["kind"] == "tbf"), 0)
     inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc", FAIR}}
     told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
     for line in parents_first(told):
+        if (band := banded_class(line)) is not None:
+            if band in leaves:
+                yield from _leaf(dev, leaves.pop(band), rate)
+            continue
         if (shared := shown_class(dev, line)) is not None:
             yield shared[1]
             if shared[0] in leaves:
@@ -128,11 +134,20 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
             yield f"tc class add dev {dev} {line.strip().removeprefix('class ')}"
             continue
         # What holds a tree of its own is served alone: its place among others says nothing.
-        yield _class(dev, found, alone=leaves.get(found["id"], {}).get("kind") == "hfsc")
+        alone = leaves.get(found["id"], {}).get("kind") in {"hfsc", *BANDED}
+        own = int(_amount(found["rate"], _RATES))
+        rate = own if alone else rate
+        yield _class(dev, found, alone=alone)
         if found["id"] in leaves:
-            yield from _leaf(dev, leaves.pop(found["id"]), int(_amount(found["rate"], _RATES)))
+            yield from _leaf(dev, leaves.pop(found["id"]), own)
     for leaf in leaves.values():
         yield from _leaf(dev, leaf)
+
+
+def _tbf_rate(qdisc: Mapping[str, Any]) -> int:
+    """The rate of a token bucket (b/s); 0 where it is told in another form."""
+    rate = qdisc.get("options", {}).get("rate")
+    return 8 * rate if type(rate) is int and 0 < rate < _MOST else 0
 
 
 def _is_inner(line: str, handles: set[str]) -> bool:
@@ -192,7 +207,7 @@ def _queue(qdisc: Mapping[str, Any], rate: int = 0) -> str:
     """The words of a queue of any kind; what is wrong with its options is so in the answer that lists queues."""
     with understood(QDISCS):
         options = qdisc.get("options", {})
-        if qdisc["kind"] == "htb" and qdisc.get("root"):
+        if qdisc["kind"] == "htb":
             return f"htb default 0x{int(str(options.get('default', '0')), 16):x} r2q {whole(options['r2q'])}"
         return _other(qdisc["kind"], options, rate)
 
@@ -202,11 +217,34 @@ def _other(kind: str, options: Mapping[str, Any], rate: int) -> str:
         return f"{kind} limit {options['limit']}"
     if kind == "hfsc" and (found := re.fullmatch(r"default ([0-9a-f]{1,4})", str(options.get("said")))):
         return f"hfsc default 0x{found[1]}"
+    if kind in BANDED and (words := band_words(kind, options)):
+        return words
+    if kind == "tbf" and (words := _tbf(options)):
+        return words
     if kind == FAIR and (words := shown_fair(options)):
         return words
     if kind == "red" and rate and set(options) == _RED and (words := _red(options, rate)):
         return words
     return f"{kind} {json.dumps(options, separators=(',', ':'), sort_keys=True)}"
+
+
+def _tbf(options: Mapping[str, Any]) -> str:
+    """A token bucket that holds a rate, and no queue of its own that is told; "" for any other one."""
+    if set(options) != _TBF or options["mpu"] != 0 or options["linklayer"] != "ethernet":
+        return ""
+    rate, limit = 8 * whole(options["rate"]), whole(options["limit"])
+    size = options["burst"]
+    bucket = whole(size) if type(size) is int else _amount(size.removesuffix("/1"), _SIZES)
+    burst = readable(bucket, rate)
+    return f"tbf rate {_shown_rate(rate)} burst {burst}b limit {limit}b"
+
+
+def _shown_rate(rate: int) -> str:
+    """A rate (b/s) in the greatest unit that it is a multiple of, as ``tc`` shows those of classes."""
+    return next(f"{rate // size}{unit.lower()}" for unit, size in reversed(_RATES.items()) if rate % size == 0)
+
+
+_TBF = {"rate", "burst", "mpu", "limit", "linklayer"}
 
 
 def _red(options: Mapping[str, Any], rate: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -326,10 +327,10 @@ FRAME = 1000
 def measured(made: CompiledDevice, offered: dict[str, float]) -> tuple[KernelRouterRun, list[str]]:
     """Packets of constant rates, in parts of the link, through the tree on a kernel; the class of each packet."""
     tree = [line for line in made.text.splitlines() if line.startswith("tc ")]
-    numbers = {c.name: f"1:{0x10 + number:x}" for number, c in enumerate(made.request.classes)}
     tree += [
-        f"tc filter add dev out parent 1: protocol ip u32 match ip tos {DSCPS[name] << 2:#04x} 0xfc flowid {number}"
-        for name, number in numbers.items()
+        f"tc filter add dev out parent {chosen.split(':')[0]}: protocol ip u32 "
+        f"match ip tos {DSCPS[name] << 2:#04x} 0xfc flowid {chosen}"
+        for name, chosen in re.findall(r" out/out/(\S+) meta priority set (\S+) ", made.text)
     ]
     names = list(offered)
     gaps = {name: FRAME * 8 / (part * RATE) for name, part in offered.items()}

@@ -226,7 +226,7 @@ def linux_routers(draw: st.DrawFn) -> Site:
     if draw(st.integers(0, 3)) == 0:
         interfaces["wan0"]["contracted"] = rates[1] * draw(st.sampled_from((25, 50, 80))) // 100
     text = "".join(f"ip link set dev {name} up\n" for name in interfaces)
-    schedulers = tuple(draw(st.sets(st.sampled_from(("hfsc", "red")))))
+    schedulers = tuple(draw(st.sets(st.sampled_from(("ets", "hfsc", "prio", "red", "tbf")))))
     return made_site(
         "linux_tc", "6.1", draw(st.sampled_from(("edge", "middle"))), interfaces, text, features=schedulers
     )

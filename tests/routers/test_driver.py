@@ -16,6 +16,7 @@ import pytest
 from cli_candidate.errors import CommitPendingError, LineRefusedError, SessionStoppedError
 from napalm.base.exceptions import CommandErrorException, ConnectAuthError, MergeConfigException
 from napalm_linux_tc import LinuxTcDriver
+from napalm_linux_tc.schedulers import SCHEDULERS
 
 from qosforge import errors
 from qosforge.deploy.device_driver import DeviceDriver
@@ -95,7 +96,7 @@ def test_a_change_is_shown_line_by_line_and_kept_over_a_restart(lab: Overlay, st
     with session(lab, state) as driver:
         before = running(driver)
         assert before[-2:] == ["ip link set dev lan0 up", "ip link set dev wan0 up"]
-        assert set(before[:-2]) <= {f"modprobe sch_{name}" for name in ("fq_codel", "gred", "hfsc", "htb", "red")}
+        assert set(before[:-2]) <= {f"modprobe sch_{name}" for name in SCHEDULERS}
         commit(driver, WANTED, revert_in=600)
         assert sorted(running(driver)) == sorted([*before, *WANTED.splitlines()])
         pending = driver.get_pending_commit()

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from napalm_linux_tc import LinuxTcDriver
 from napalm_linux_tc.answers import read_json
+from napalm_linux_tc.schedulers import SCHEDULERS
 
 from qosforge.compiler.candidate import find_plan_differences, make_candidate
 from qosforge.compiler.compile import CompiledDevice, compile_intent
@@ -242,6 +243,41 @@ def test_fair_queueing_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcD
         treatment = {"bandwidth": {"percent": 30}, "queue_limit": limit, "fair_queue": flows}
         push(router, compiled_class({**BY_MARKS, "treatment": treatment}, before), before)
 
+
+@pytest.mark.parametrize("lacking", ["none", "ets", "htb"])
+def test_priority_without_a_cap_reads_back_as_it_was_meant_and_is_undone(
+    router: LinuxTcDriver, lacking: str
+) -> None:
+    """Bands of ETS below HTB or TBF, or of PRIO with a tree of HTB in the last one."""
+    treatments = st.sampled_from(
+        [
+            {"priority": True},
+            {"bandwidth": {"percent": 20}},
+            {"bandwidth": {"percent": 7}, "queue_limit": {"bytes": "64 kB"}},
+            {"bandwidth": {"percent": 20}, "wred": {"prefer": True}},
+            *([] if lacking == "htb" else [{"bandwidth": {"percent": 10}, "bounded": True}]),
+        ]
+    )
+
+    @given(others=st.lists(treatments, max_size=3))
+    @FEW
+    def check(others: list[dict[str, object]]) -> None:
+        before = running(router)
+        known = "".join(line for line in before.splitlines(keepends=True) if line != f"modprobe sch_{lacking}\n")
+        classes = [
+            {
+                "name": f"c{number}",
+                "match": {"any": [{"protocol": "udp", "destination_port": f"{80 + number}"}]},
+                "mark": {"dscp": 18 + 2 * number},
+                "treatment": treatment,
+            }
+            for number, treatment in enumerate(({"priority": True}, *others))
+        ]
+        made = with_classes(classes, known)
+        assert " 3: prio " in made.text or lacking != "ets"
+        assert (" handle 2: tbf " in made.text) == (lacking == "htb")
+        push(router, made, before)
+
     check()
 
 
@@ -252,9 +288,13 @@ def with_wred(told: dict[str, object], wred: dict[str, object], percent: int, be
 
 def compiled_class(told: dict[str, object], before: str) -> CompiledDevice:
     """A class for a router that holds ``before``."""
-    web = {"name": "web", **told}
+    return with_classes([{"name": "web", **told}], before)
+
+
+def with_classes(classes: list[dict[str, object]], before: str) -> CompiledDevice:
+    """Classes that an input marks and an output serves, for a router that holds ``before``."""
     sides = [{"interfaces": "lan", "direction": "input"}, {"interfaces": "wan", "direction": "output"}]
-    intent = parse_intent(made_text([web], apply=sides), "made.yaml")
+    intent = parse_intent(made_text(classes, apply=sides), "made.yaml")
     alone = Network(name="one", devices=(DEVICE,), links=(), stations=())
     (made,) = compile_intent(intent, alone, {"r1": before}).devices
     return made
@@ -308,10 +348,4 @@ def test_what_is_shown_of_a_tree_of_others_enters_it_again(router: LinuxTcDriver
 
 
 def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
-    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {
-        "fq_codel",
-        "gred",
-        "hfsc",
-        "htb",
-        "red",
-    }
+    assert set(LINUX.parse(running(router), "r1", "").schedulers) == {*SCHEDULERS}

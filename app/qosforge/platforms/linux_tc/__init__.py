@@ -32,6 +32,7 @@ FEATURES = frozenset(
         Feature.SHAPE,
         Feature.SHAPE_PERCENT,
         Feature.SHAPE_PORT,
+        Feature.STRICT,
         Feature.PRIORITY_BURST,
         Feature.WEIGHT,
         Feature.BOUNDED,

@@ -14,6 +14,7 @@ class LinuxTc(CapabilityData):
     rate: Range
     burst: Range
     quantum: Range
+    turn: Range
     hfsc_rate: Range
     queue_limit: RangeWithDefault
     queue_bytes: Range

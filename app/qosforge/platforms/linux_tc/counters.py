@@ -9,14 +9,14 @@ from napalm_linux_tc.answers import read_json, understood, whole
 
 from qosforge.plan.model import Plan
 from qosforge.platforms.base import Direction, QueueCount
-from qosforge.platforms.linux_tc.numbering import queue_of
+from qosforge.platforms.linux_tc.numbering import band_of, queue_of
 
 RULES, CLASSES = "nft -j list table inet qosforge", "tc -s class show dev"
 _SLASHES = 2
 """In the name of a class's chain, at least: ``out/wan0/voice``."""
 _SIDES: dict[str, Direction] = {"in": "input", "out": "output"}
 _CLASS = re.compile(
-    r"^class (?:htb|hfsc) (?P<id>[0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\n"
+    r"^class (?:htb|hfsc|ets|prio) (?P<id>[0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\n"
     r"\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),",
     re.MULTILINE,
 )
@@ -48,7 +48,7 @@ def _drops(answers: Mapping[str, str], plan: Plan) -> dict[tuple[str, int], int]
         command = f"{CLASSES} {interface.name}"
         with understood(command):
             for match in _CLASS.finditer(answers.get(command, "")):
-                queue = queue_of(match["id"])
+                queue = queue_of(match["id"]) if (band := band_of(match["id"])) is None else band
                 if queue is not None:
                     found[interface.name, queue] = whole(int(match["drops"]))
     return found

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from napalm_linux_tc.fair import FIXED
+from napalm_linux_tc.schedulers import SCHEDULERS
 from napalm_linux_tc.virtual_queues import MASK, PREFERENCES
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
+from qosforge.platforms.linux_tc.numbering import ABOVE, BANDS, MAJOR
 
 TABLE_NAME = "inet qosforge"
 INPUT, OUTPUT = "input", "output"
@@ -43,6 +45,11 @@ def _unquoted(word: str) -> str:
 _ARGUMENTS = {
     "HANDLE": ArgumentType(r"[0-9a-f]{1,4}:", str),
     "CLASSID": ArgumentType(r"[0-9a-f]{1,4}:[0-9a-f]{1,4}", str),
+    "OUTER": ArgumentType(f"{ABOVE}:", str),
+    "ABOVE": ArgumentType(f"{ABOVE}:1", str),
+    "BANDS": ArgumentType(f"{BANDS}:", str),
+    "BAND": ArgumentType(rf"{BANDS}:[0-9a-f]{{1,2}}", str),
+    "INNER": ArgumentType(f"{MAJOR}:", str),
     "HEX": ArgumentType(r"0x[0-9a-f]{1,8}", lambda word: int(word, 16)),
     "RATE": _scaled(_UNITS),
     "SIZE": _scaled(_SIZES),
@@ -89,18 +96,47 @@ def _rule(line: str, pattern: str, *refers: str) -> Line:
 
 
 TABLE = CommandTable(
-    Line("scheduler", "modprobe {sch_htb|sch_hfsc|sch_red|sch_gred|sch_fq_codel}:module"),
+    Line("scheduler", f"modprobe {{{'|'.join(f'sch_{name}' for name in SCHEDULERS)}}}:module"),
     Line("link", "ip link set dev WORD:dev {up|down}"),
+    Line(
+        "holder",
+        "tc qdisc replace dev WORD:dev root handle HANDLE:handle tbf rate RATE:rate burst SIZE:burst "
+        "limit SIZE:limit",
+        change=_tree(defines="class {dev} {handle}1"),
+    ),
     Line(
         "tree",
         "tc qdisc replace dev WORD:dev root handle HANDLE:handle htb default HEX:default r2q <1-4294967295>",
-        change=_tree(),
+        change=_tree(defines="class {dev} {handle}"),
         also=("tc qdisc replace dev WORD:dev root REST",),
+    ),
+    Line(
+        "above",
+        f"tc class add dev WORD:dev parent OUTER:handle classid CLASSID:id htb {_BUCKETS}",
+        change=_tree(defines="class {dev} {id}", refers=("class {dev} {handle}",)),
+    ),
+    Line(
+        "ets",
+        "tc qdisc add dev WORD:dev parent ABOVE:parent handle BANDS:handle ets strict <0-16>:strict "
+        "[quanta <1-4294967295>*16:quanta] priomap <0-15>*=16:priomap",
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+    ),
+    Line(
+        "prio",
+        "tc qdisc add dev WORD:dev parent ABOVE:parent handle BANDS:handle prio bands <2-16>:bands "
+        "priomap <0-15>*=16:priomap",
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+    ),
+    Line(
+        "inner",
+        "tc qdisc add dev WORD:dev parent BAND:parent handle INNER:handle htb default HEX:default "
+        "r2q <1-4294967295>",
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
     ),
     Line(
         "whole",
         f"tc class add dev WORD:dev parent HANDLE:handle classid CLASSID:id htb {_BUCKETS}",
-        change=_tree(defines="class {dev} {id}"),
+        change=_tree(defines="class {dev} {id}", refers=("class {dev} {handle}",)),
     ),
     Line(
         "class",
@@ -183,5 +219,6 @@ TABLE = CommandTable(
     Line("rule", change=_rules(), also=(f"nft add rule {TABLE_NAME} REST",)),
     shared={"": r"(?:tc|nft) .*"},
     arguments=_ARGUMENTS,
+    predefined={"class": rf"\S+ {BANDS}:[0-9a-f]{{1,2}}"},  # ets and prio make the classes of their bands
 )
 """The lines, in the order in which they are entered."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from napalm_linux_tc.red import denominator_of, weight_of
@@ -25,9 +26,10 @@ from qosforge.plan.model import (
     ShareUnit,
     Term,
 )
+from qosforge.platforms.linux_tc.band_lines import band_count, band_numbers, banded_queues
 from qosforge.platforms.linux_tc.early_drops import red_of
 from qosforge.platforms.linux_tc.lines import TABLE
-from qosforge.platforms.linux_tc.numbering import queue_of
+from qosforge.platforms.linux_tc.numbering import BANDS, band_of, queue_of
 from qosforge.platforms.linux_tc.sharing import burst_of
 from qosforge.platforms.linux_tc.trees import burst
 
@@ -43,9 +45,10 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan that the lines of a router amount to; what is not understood is kept in ``unknown``."""
     del image
     reading = TABLE.read(text)
-    rules = _rules(reading)
+    banded = {entry["dev"] for entry in reading.all("ets", "prio")}
+    rules = _rules(reading, banded)
     names = dict.fromkeys(entry["dev"] for entry in reading.all("link"))
-    names |= dict.fromkeys(entry["dev"] for entry in reading.all("tree", "side"))
+    names |= dict.fromkeys(entry["dev"] for entry in reading.all("tree", "holder", "side"))
     hooked = {entry["side"] for entry in reading.all("hook")}
     jumped = {entry["target"]: entry["dev"] for entry in reading.all("side") if entry["chain"] in hooked}
     interfaces = tuple(
@@ -67,8 +70,8 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     )
 
 
-def _rules(reading: Reading) -> dict[str, tuple[Rule, ...]]:
-    """The rules of each chain that refers to chains of classes, in their order."""
+def _rules(reading: Reading, banded: Collection[str]) -> dict[str, tuple[Rule, ...]]:
+    """The rules of each chain that refers to chains of classes, in their order; ``banded`` are interfaces."""
     actions: dict[str, dict[str, Any]] = {}
     for entry in reading.all("counter", "police", "choose"):
         held = actions.setdefault(entry["chain"], {})
@@ -76,7 +79,9 @@ def _rules(reading: Reading) -> dict[str, tuple[Rule, ...]]:
             case "police":
                 held["police"] = Policer(rate=8 * entry["rate"], burst=entry["burst"], exceed=DROP)
             case "choose":
-                held["queue"] = queue_of(entry["id"])
+                dev = entry["chain"].split("/")[1] if "/" in entry["chain"] else ""
+                band = band_of(entry["id"]) if dev in banded else None
+                held["queue"] = queue_of(entry["id"]) if band is None else band
     for chain, mark in _marks(reading).items():
         actions.setdefault(chain, {})["set_dscp"] = mark
     terms: dict[str, dict[str, dict[Term, set[str]]]] = {}
@@ -145,42 +150,86 @@ def _ports(word: str | None) -> Iterator[PortRange]:
 
 
 def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
-    tree = next((entry for entry in reading.all("tree") if entry["dev"] == dev), None)
-    whole = next((entry for entry in reading.all("whole") if entry["dev"] == dev), None)
-    if tree is None or whole is None:
+    whole = _whole(reading, dev)
+    if whole is None:
         return Egress()
     names = {rule.queue: rule.name for rule in rules}
-    sharing = next((e for e in reading.all("sharing") if (e["dev"], e["parent"]) == (dev, whole["id"])), None)
-    kinds = reading.all("queue", "fair", "red", "gred")
-    leaves = {entry["parent"]: entry for entry in kinds if entry["dev"] == dev}
-    marks = _directed(reading, dev)
-    queues = []
+    bands, sharing = (_inside(reading, dev, whole.id, kinds) for kinds in (("ets", "prio"), ("sharing",)))
+    if whole.tree is None and bands is None and sharing is None:
+        reading.miss(whole.line)  # a rate, and nothing that tells classes apart
+        return Egress()
+    tree = sharing or whole.tree
+    if bands is not None:
+        tree = _inside(reading, dev, f"{BANDS}:{band_count(bands):x}", ("inner",))
+    leaves, marks = _leaves(reading, dev), _directed(reading, dev)
+    queues: list[Queue] = []
+    if bands is not None:
+        numbers = band_numbers(bands, tree)
+        limits = {number: _leaf_limits(reading, leaves.get(number), marks) for number in numbers}
+        queues += banded_queues(reading, bands, limits, names, inner=tree is not None)
     for entry in reading.all("class" if sharing is None else "shared"):
-        if entry["dev"] != dev:
+        if entry["dev"] != dev or (bands is not None and tree is None):
             continue
         number = queue_of(entry["id"])
         if number is None:
             reading.miss(entry)
         else:
-            leaf = leaves.get(entry["id"])
-            limits = {} if leaf is None else _limits(reading, leaf, marks)
-            if leaf is not None and not limits:
-                reading.miss(leaf)
-            if sharing is not None and not _is_ours(entry, whole["rate"]):
+            leaf_limits = _leaf_limits(reading, leaves.get(entry["id"]), marks)
+            if sharing is not None and not _is_ours(entry, whole.rate):
                 reading.miss(entry)
             read = _queue if sharing is None else _shared_queue
-            queues.append(read(entry, number, limits, names, whole["rate"]))
-    default = queue_of(f"1:{(sharing or tree)['default']:x}")
+            queue = read(entry, number, leaf_limits, names, whole.rate)
+            level = len(band_numbers(bands, tree)) + 1 if bands is not None and queue.priority else None
+            queues.append(queue.model_copy(update={"level": level}))
+    default = band_count(bands) - 1 if bands is not None and tree is None else None
     return Egress(
         rules=rules,
-        default_queue=default,
+        default_queue=queue_of(f"1:{tree['default']:x}") if tree is not None and default is None else default,
         scheduler=Scheduler(
-            discipline=Discipline.LLQ_CBWFQ,
+            discipline=Discipline.WFQ if bands is not None and tree is None else Discipline.LLQ_CBWFQ,
             queues=tuple(sorted(queues, key=lambda q: q.number)),
             decoupled=sharing is not None,
         ),
-        shape_rate=whole["rate"],
+        shape_rate=whole.rate,
     )
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """What holds an interface's rate (b/s): its class, and the line that says where packets of no class go."""
+
+    id: str
+    rate: int
+    line: Entry
+    tree: Entry | None
+
+
+def _whole(reading: Reading, dev: str) -> _Whole | None:
+    """What holds the rate of an interface; None where nothing of ours does."""
+    for entry in reading.all("holder"):
+        if entry["dev"] == dev:
+            return _Whole(f"{entry['handle']}1", entry["rate"], entry, None)
+    tree = next((entry for entry in reading.all("tree") if entry["dev"] == dev), None)
+    whole = next((entry for entry in reading.all("above", "whole") if entry["dev"] == dev), None)
+    return None if tree is None or whole is None else _Whole(whole["id"], whole["rate"], whole, tree)
+
+
+def _inside(reading: Reading, dev: str, parent: str, kinds: Collection[str]) -> Entry | None:
+    """The scheduler of some kind in a class of an interface."""
+    return next((e for e in reading.all(*kinds) if (e["dev"], e["parent"]) == (dev, parent)), None)
+
+
+def _leaves(reading: Reading, dev: str) -> dict[str, Entry]:
+    """The queues of an interface, by the classes that they are in."""
+    return {entry["parent"]: entry for entry in reading.all("queue", "fair", "red", "gred") if entry["dev"] == dev}
+
+
+def _leaf_limits(reading: Reading, leaf: Entry | None, marks: Mapping[int, tuple[int, ...]]) -> dict[str, Any]:
+    """What bounds the queue of a class; one whose average is not known is kept as not understood."""
+    limits = {} if leaf is None else _limits(reading, leaf, marks)
+    if leaf is not None and not limits:
+        reading.miss(leaf)
+    return limits
 
 
 def _directed(reading: Reading, dev: str) -> dict[int, tuple[int, ...]]:

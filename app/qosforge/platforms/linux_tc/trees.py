@@ -1,13 +1,15 @@
-"""The queues of an interface: a tree of HTB with a FIFO for each class, or a queue that drops before it is full.
+"""The queues of an interface: a tree with a FIFO for each class, or a queue that drops before it is full.
 
 HTB serves classes within their rates first, in the order of their ``prio``, and what these leave goes to the same
 order of classes (tc-htb(8), "SHARING ALGORITHM"). A priority class that could borrow would so take all of it: ours
 never sends more than its rate, and the others share in the ratio of their quanta. Where the kernel has HFSC, the
-tree is one of `qosforge.platforms.linux_tc.sharing`: there it may borrow, by its share.
+tree is one of `qosforge.platforms.linux_tc.sharing`: there it may borrow, by its share. Priority without a cap is
+that of `qosforge.platforms.linux_tc.bands`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +20,19 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.plan.shares import PRIORITY_BURST_SECONDS
+from qosforge.platforms.linux_tc.bands import with_quanta
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
 from qosforge.platforms.linux_tc.early_drops import lower_early_drops, without_numbers
 from qosforge.platforms.linux_tc.fair import lower_fairness
-from qosforge.platforms.linux_tc.sharing import HFSC, held_priority_burst
+from qosforge.platforms.linux_tc.kinds import TreeKind, choose_tree, is_uncapped, order_findings
+from qosforge.platforms.linux_tc.sharing import held_priority_burst
 from qosforge.platforms.linux_tc.virtual_queues import fit, numbered
 from qosforge.units import format_rate
 
 BURST_SECONDS = 0.001
 """What a class sends at once: timers of the kernel are finer, and more would make others wait."""
+Served = Callable[[DeviceRequest, ClassRequest, int, int, list[Finding]], dict[str, Any]]
+"""What tells how a class is served on a link at its rate (both b/s), as fields of its queue."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +57,23 @@ def lower_tree(
     request: DeviceRequest,
     interface_request: InterfaceRequest,
     findings: list[Finding],
-) -> Tree:
-    """The tree of an interface, a queue for each class in their order.
+) -> Tree | None:
+    """The tree of an interface, a queue for each class; None where the kernel has no schedulers for it.
 
-    The ``features`` of the request are the schedulers that the kernel has.
+    Queues stand in the order of the classes, behind those of priority without a cap where there are such. The
+    ``features`` of the request are the schedulers that the kernel has.
     """
     rate = port_rate(interface_request)
-    sharing = HFSC in request.features and rate <= CAPABILITIES.hfsc_rate.maximum
-    shares = zip(request.classes, _class_rates(request, rate), strict=True)
+    kind = choose_tree(request, interface_request, rate, findings)
+    if kind is None:
+        return None
+    shares = dict(zip((c.name for c in request.classes), _class_rates(request, rate), strict=True))
     queues: list[Queue] = []
-    for number, (c, share) in enumerate(shares):
+    for number, c in enumerate(_in_order(request.classes, kind)):
         place = class_place(request, c, interface=interface_request.name, direction="output")
-        queue = Queue(
-            number=number, name=c.name, share=Share(unit=ShareUnit.KBPS, value=share // 1000), **_limit(c)
-        )
-        served = _in_time if sharing and c.treatment.priority is not None else _served
-        queue = queue.model_copy(update=served(request, c, rate, share, findings))
+        share = Share(unit=ShareUnit.KBPS, value=shares[c.name] // 1000)
+        queue = Queue(number=number, name=c.name, share=share, **_limit(c))
+        queue = queue.model_copy(update=_service(kind, number, c)(request, c, rate, shares[c.name], findings))
         queue = queue.model_copy(update=lower_fairness(request, c, place, queue, findings))
         drops = lower_early_drops(request, c, place, queue)
         findings.extend(drops.findings)
@@ -75,14 +82,58 @@ def lower_tree(
             findings.append(without_numbers(place, c.treatment.wred))
             dropping = queue
         queues.append(dropping)
-    scheduler = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=numbered(queues), decoupled=sharing)
-    return Tree(rate, scheduler)
+    if kind is TreeKind.BANDS:
+        turns = with_quanta(numbered(queues), requested_shares(request.classes, rate))
+        return Tree(rate, Scheduler(discipline=Discipline.WFQ, queues=turns))
+    if kind is TreeKind.INNER_HTB:
+        findings.extend(order_findings(request, interface_request))
+    decoupled = kind is TreeKind.HFSC
+    return Tree(rate, Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=numbered(queues), decoupled=decoupled))
+
+
+def _in_order(classes: Sequence[ClassRequest], kind: TreeKind) -> list[ClassRequest]:
+    """The classes as they are served, where they have bands."""
+    match kind:
+        case TreeKind.BANDS:
+            return sorted(classes, key=lambda c: c.treatment.priority is None)
+        case TreeKind.INNER_HTB:
+            return sorted(classes, key=lambda c: not is_uncapped(c))
+    return list(classes)
+
+
+def _service(kind: TreeKind, number: int, class_request: ClassRequest) -> Served:
+    """What lowers how a class of a tree is served."""
+    if class_request.treatment.priority is not None:
+        if kind is TreeKind.BANDS:
+            return lambda *_: {"priority": True}
+        if kind is TreeKind.INNER_HTB:
+            return _at_level(number + 1)
+        if kind is TreeKind.HFSC:
+            return _in_time
+    return _served
+
+
+def _at_level(level: int) -> Served:
+    """What lowers priority beside such without a cap, which is served before it, at its own level."""
+
+    def served(
+        request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
+    ) -> dict[str, Any]:
+        if is_uncapped(class_request):
+            return {"priority": True, "share": None, "level": level}
+        after = 1 + sum(map(is_uncapped, request.classes))
+        return {**_served(request, class_request, link, rate, findings), "level": after}
+
+    return served
 
 
 def _class_rates(request: DeviceRequest, rate: int) -> list[int]:
-    """The rates of the classes: their shares, every one above nothing, together no more than the whole."""
+    """The rates of the classes: their shares, every one above nothing, together no more than the whole.
+
+    Priority without a cap has none: it takes what it is offered.
+    """
     shares = requested_shares(request.classes, rate)
-    rates = [held_rate(round(shares[c.name] * rate, 3)) for c in request.classes]
+    rates = [0 if is_uncapped(c) else held_rate(round(shares[c.name] * rate, 3)) for c in request.classes]
     largest = max(range(len(rates)), key=rates.__getitem__)
     rates[largest] = (
         max(held_rate(rate - sum(rates) + rates[largest]), CAPABILITIES.rate.minimum)

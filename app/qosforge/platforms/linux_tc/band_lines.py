@@ -1,0 +1,54 @@
+"""Read the bands of ``ets`` and ``prio`` into queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from qosforge.commands.reading import Entry, Reading
+from qosforge.plan.model import Queue, Share, ShareUnit
+from qosforge.platforms.linux_tc.bands import TURN_BYTES
+from qosforge.platforms.linux_tc.numbering import BANDS, band_of
+
+
+def band_count(bands: Entry) -> int:
+    """How many bands a line makes."""
+    count: int = bands["bands"] if bands.id == "prio" else bands["strict"] + len(bands.get("quanta", ()))
+    return count
+
+
+def band_numbers(bands: Entry, inner: Entry | None) -> tuple[str, ...]:
+    """The classes of the bands that are queues: all of them, but for the last where it holds a tree."""
+    return tuple(f"{BANDS}:{band + 1:x}" for band in range(band_count(bands) - (inner is not None)))
+
+
+def banded_queues(
+    reading: Reading,
+    bands: Entry,
+    limits: Mapping[str, dict[str, Any]],
+    names: Mapping[int | None, str],
+    *,
+    inner: bool,
+) -> Iterator[Queue]:
+    """The queues in bands, by their classes; ``limits`` are what bounds each, ``inner`` a tree in the last band.
+
+    Bands of others may be in another order, or send packets of no class elsewhere than to the last one: then the
+    line is kept as not understood.
+    """
+    quanta = bands.get("quanta", ())
+    if set(bands["priomap"]) != {band_count(bands) - 1} or (inner and quanta):
+        reading.miss(bands)
+    # What prio serves last is alone there, as the one class that is served in turn.
+    strict = bands["strict"] if bands.id == "ets" else bands["bands"] - 1
+    for number, held in limits.items():
+        band = band_of(number) or 0
+        first = band < strict
+        turn = quanta[band - strict] if not first and quanta else TURN_BYTES
+        yield Queue(
+            number=band,
+            name=names.get(band, "default"),
+            priority=first,
+            share=None if first else Share(unit=ShareUnit.WEIGHT, value=turn),
+            level=band + 1 if inner else None,
+            **held,
+        )

@@ -1,0 +1,100 @@
+"""Which tree an interface gets, by what its classes ask for and what the router's kernel has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum, auto
+
+from qosforge.errors import Place
+from qosforge.findings import Finding
+from qosforge.note import note
+from qosforge.plan.places import class_place
+from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
+from qosforge.platforms.linux_tc.bands import ETS, HTB, MOST_BANDS, PRIO, TBF
+from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
+from qosforge.platforms.linux_tc.sharing import HFSC
+
+
+class TreeKind(Enum):
+    """What divides an interface among its classes."""
+
+    HTB = auto()
+    HFSC = auto()
+    BANDS = auto()
+    """A band to each class: those of priority first, the others in turn."""
+    INNER_HTB = auto()
+    """A band to each class of priority without a cap, and a tree of HTB in the last one."""
+
+
+def is_uncapped(class_request: ClassRequest) -> bool:
+    """Whether a class has priority without a cap."""
+    priority = class_request.treatment.priority
+    return priority is not None and not priority.capped
+
+
+def choose_tree(
+    request: DeviceRequest, interface_request: InterfaceRequest, rate: int, findings: list[Finding]
+) -> TreeKind | None:
+    """The tree of an interface of ``rate`` b/s; None where the kernel has none for it, which findings tell.
+
+    The ``features`` of the request are the schedulers that the kernel has.
+    """
+    has, place = (
+        request.features,
+        Place(device=request.device, interface=interface_request.name, direction="output"),
+    )
+    strict = [c for c in request.classes if is_uncapped(c)]
+    if not {HTB, TBF} & has:
+        findings.append(note("scheduler-missing", place, variant="rate"))
+        return None
+    if not strict and HFSC in has and rate <= CAPABILITIES.hfsc_rate.maximum:
+        return TreeKind.HFSC
+    if not strict and HTB in has:
+        return TreeKind.HTB
+    if HTB not in has and (lacking := tuple(_without_limits(request, interface_request))):
+        findings.extend(lacking)
+        return None
+    kind = _banded(request)
+    bands = 0 if kind is None else len(request.classes) if kind is TreeKind.BANDS else len(strict) + 1
+    if kind is None:
+        variant = "bands" if HTB in has else "classes"
+        findings.append(note("scheduler-missing", place, variant=variant))
+    elif bands > MOST_BANDS:
+        findings.append(note("scheduler-missing", place, variant="many", bands=bands, most=MOST_BANDS))
+        return None
+    return kind
+
+
+def _banded(request: DeviceRequest) -> TreeKind | None:
+    """The tree of bands that a kernel has for these classes."""
+    has, others = request.features, [c for c in request.classes if c.treatment.priority is None]
+    held_back = HTB in has and any(map(_is_limited, request.classes))
+    few = len(request.classes) <= MOST_BANDS or HTB not in has
+    if few and not held_back and (ETS in has or (PRIO in has and len(others) == 1)):
+        return TreeKind.BANDS
+    return TreeKind.INNER_HTB if HTB in has and {ETS, PRIO} & has else None
+
+
+def _is_limited(class_request: ClassRequest) -> bool:
+    """Whether something of a class holds its packets back though the port is free."""
+    treatment = class_request.treatment
+    capped = treatment.priority is not None and treatment.priority.capped
+    return capped or treatment.bounded or treatment.shape is not None
+
+
+def _without_limits(request: DeviceRequest, interface_request: InterfaceRequest) -> Iterator[Finding]:
+    """Classes that only HTB and HFSC keep to a rate; the cap of a priority is told of where that is lowered."""
+    for c in request.classes:
+        if c.treatment.shape is not None or c.treatment.bounded:
+            place = class_place(request, c, interface=interface_request.name, direction="output")
+            yield note("scheduler-missing", place, variant="limits")
+
+
+def order_findings(request: DeviceRequest, place_of: InterfaceRequest) -> Iterator[Finding]:
+    """``served-after-strict``: classes of a capped priority that stand before one without a cap."""
+    uncapped = [number for number, c in enumerate(request.classes) if is_uncapped(c)]
+    for number, c in enumerate(request.classes):
+        if c.treatment.priority is not None and not is_uncapped(c) and number < max(uncapped, default=-1):
+            later = request.classes[uncapped[-1]].name
+            place = class_place(request, c, interface=place_of.name, direction="output")
+            yield note("served-after-strict", place, variant="capped", strict=later)
