@@ -164,12 +164,37 @@ for dscp, packets in ((18, 10), (20, 20), (22, 30)):
 """
 
 
+PROFILES = [{"dscp": dscp, "minimum": f"{at} kB", "maximum": "60 kB"} for at, dscp in enumerate((18, 20, 22), 20)]
+
+
+def test_a_change_that_nobody_confirms_takes_filters_along(router: LinuxTcDriver) -> None:
+    """They stand beside the tree that they serve, and come and go with it by the router's own timer, too."""
+    before = running(router)
+    plain = make_candidate(with_wred(BY_MARKS, {}, 30, before), before)
+    enter(router, plain.delta)
+    tree = running(router)
+    by_mark = make_candidate(with_wred(BY_MARKS, {"profiles": PROFILES}, 30, tree), tree)
+    router.load_merge_candidate(config="\n".join(by_mark.delta))
+    router.commit_config(revert_in=900)
+    directed = running(router)
+    assert " flower " in directed
+    router.rollback()
+    assert running(router) == tree
+    enter(router, by_mark.delta)
+    router.load_merge_candidate(config="\n".join(by_mark.inverse))
+    router.commit_config(revert_in=900)
+    assert running(router) == tree
+    router.rollback()
+    assert running(router) == directed
+    enter(router, by_mark.inverse)
+    enter(router, plain.inverse)
+    assert running(router) == before
+
+
 def test_packets_are_in_the_virtual_queue_of_their_mark(router: LinuxTcDriver) -> None:
     """By the kernel's own count of each virtual queue, whatever the bits of ECN are."""
     before = running(router)
-    low = enumerate((18, 20, 22), 20)
-    profiles = [{"dscp": dscp, "minimum": f"{at} kB", "maximum": "60 kB"} for at, dscp in low]
-    candidate = make_candidate(with_wred(BY_MARKS, {"profiles": profiles}, 30, before), before)
+    candidate = make_candidate(with_wred(BY_MARKS, {"profiles": PROFILES}, 30, before), before)
     enter(router, candidate.delta)
     shown = "tc -s -j qdisc show dev wan0"
     answers = router.cli([f"python3 -c {shlex.quote(SEND)} && sleep 1", shown])
