@@ -34,12 +34,17 @@ NOT_FACTS = {
 
 
 @cache
-def _trees() -> dict[Path, ast.Module]:
-    """The source by file: read when a test asks, as every process of a test run imports this module."""
-    return {
-        path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+def _nodes() -> tuple[tuple[Path, ast.Call | ast.Constant], ...]:
+    """Calls and constants of the source, with their files: read when a test asks, and gone through once.
+
+    Every process of a test run imports this module.
+    """
+    return tuple(
+        (path.relative_to(ROOT), node)
         for path in sorted((ROOT / "app").rglob("*.py"))
-    }
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call | ast.Constant)
+    )
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
@@ -53,12 +58,11 @@ def _texts(node: ast.expr) -> Iterator[str]:
 
 def _calls() -> Iterator[tuple[str, ast.Call]]:
     """Calls that report a finding of a code written out, with where they are."""
-    for path, tree in _trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and node.args and any(map(CODE.fullmatch, _texts(node.args[0]))):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                if name in ("note", "because"):
-                    yield f"{path}:{node.lineno}", node
+    for path, node in _nodes():
+        if isinstance(node, ast.Call) and node.args and any(map(CODE.fullmatch, _texts(node.args[0]))):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("note", "because"):
+                yield f"{path}:{node.lineno}", node
 
 
 def _told(code: str, call: ast.Call) -> list[list[Wording]]:
@@ -90,12 +94,7 @@ def test_calls_give_the_facts_of_a_message_of_the_catalogue() -> None:
 
 
 def test_the_source_reports_every_code_and_every_variant() -> None:
-    said = {
-        node.value
-        for tree in _trees().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
+    said = {node.value for _, node in _nodes() if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     every = {*CODES, *(variant for entry in CODES.values() for variant in entry.variants)} - {DEFAULT}
 
     assert not every - said, f"nothing reports these of {SOURCE}: {', '.join(sorted(every - said))}"
@@ -104,8 +103,7 @@ def test_the_source_reports_every_code_and_every_variant() -> None:
 def test_findings_are_made_by_the_builder_alone() -> None:
     made = {
         str(path)
-        for path, tree in _trees().items()
-        for node in ast.walk(tree)
+        for path, node in _nodes()
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
     }
 
