@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ from multiprocessing.context import ForkServerProcess
 from unittest import mock
 
 PRELOADED = (
+    "tests.forkserver_begins",
     "qosforge.cli.main",
     "qosforge.cli.policies",
     "qosforge.cli.local_runs",
@@ -32,6 +34,7 @@ def computing_process(target: Callable[..., None], *arguments: object) -> ForkSe
 
 
 def _begin(target: Callable[..., None], arguments: Sequence[object]) -> None:
+    gc.freeze()  # what the server imported: no search for garbage goes through it, and copies its pages
     # The tests' own server may be one of computing processes, too; what that does of itself it does in each.
     sys.modules.pop("qosforge.compute_server", None)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,7 +16,7 @@ from pathlib import Path
 from qosforge.errors import QosforgeError, ServiceError
 from qosforge.lifeline import die_with_server
 
-_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """More than a preview of ten devices leaves; the interpreter's own 700 mean a search at every other device."""
 _MOST_KEPT = 0.25
 """The part of its memory that a process may keep from one call to the next; one that keeps more is replaced."""
@@ -85,7 +85,7 @@ def serve(
     os.environ.update(environment)
     # Nearly all that a call, or an import, makes lives until its end: to look for garbage often finds none, and
     # takes long.
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     for module in imports:
         import_module(module)
     gc.freeze()

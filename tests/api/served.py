@@ -18,12 +18,12 @@ from typing import IO, Any, Self
 
 import httpx2
 
-from qosforge.cli.main import main
+from qosforge.cli.entry import main
 from tests.checkout import PYTHONPATH
 from tests.forkserver import FORKSERVER, computing_process
 
 ROOT = Path(__file__).parents[2]
-QOSFORGE = (sys.executable, "-c", "from qosforge.cli.main import main; main()")
+QOSFORGE = (sys.executable, "-c", "from qosforge.cli.entry import main; main()")
 _START_SECONDS = 60
 
 

@@ -19,7 +19,7 @@ from qosforge.resources import root
 from .conftest import Command
 
 POLICY = root() / "policies" / "campus-collaboration.yaml"
-QOSFORGE = [sys.executable, "-c", "from qosforge.cli.main import main; main()"]
+QOSFORGE = [sys.executable, "-c", "from qosforge.cli.entry import main; main()"]
 
 
 @pytest.mark.parametrize("words", [("-h",), ("--help",), ()])

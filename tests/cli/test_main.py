@@ -111,7 +111,7 @@ def test_what_nobody_expected_is_reported_without_its_traceback(
 
 
 def test_a_reader_that_goes_away_is_no_fault() -> None:
-    command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "--help"]
+    command = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "--help"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root()) as process:
         assert process.stdout is not None
         process.stdout.close()

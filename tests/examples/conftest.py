@@ -51,7 +51,7 @@ class Instance:
     def start(self) -> None:
         """Start it; again at the same port."""
         port = self.url.rpartition(":")[2] or "0"
-        command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "serve", "--port", port]
+        command = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "serve", "--port", port]
         with self.log.open("w") as log:
             self._process = subprocess.Popen(command, env=self.environment, stderr=log, stdout=log)
         deadline = time.monotonic() + PATIENCE

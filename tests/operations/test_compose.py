@@ -212,7 +212,7 @@ class Started:
         if here[0] == "python":
             return [sys.executable, *here[1:]]
         arguments = here[1:] if here[0] == "qosforge" else here
-        return [sys.executable, "-c", "from qosforge.cli.main import main; main()", *arguments]
+        return [sys.executable, "-c", "from qosforge.cli.entry import main; main()", *arguments]
 
     def healthy(self) -> bool:
         """What its health check says, once."""

@@ -97,7 +97,7 @@ def test_at_a_terminal_it_asks(network: Networks, netbox: NetBoxServer, answers:
     before = texts(folder)
     master, slave = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", "from qosforge.cli.main import main; main()", "network", "sync", str(folder)],
+        [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "network", "sync", str(folder)],
         stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "NETBOX_TOKEN": TOKEN},
     )  # fmt: skip
     os.close(slave)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from qosforge.cli.main import main
+from qosforge.cli.entry import main
 from tests.forkserver import computing_process
 from tests.patience import PATIENCE
 

@@ -118,7 +118,7 @@ def test_a_push_whose_counters_contradict_is_rolled_back(tmp_path: Path) -> None
         before = {device.name: _running(state, device.name) for device in network.devices}
         control.plant(state, "r3", "ignore_priority")
         pushed = subprocess.run(
-            [sys.executable, "-c", "from qosforge.cli.main import main; main()", "push", str(POLICY), "--json"],
+            [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "push", str(POLICY), "--json"],
             cwd=ROOT,
             env={**os.environ, "QOSFORGE_VAR_DIR": str(tmp_path), "QOSFORGE_BATFISH_HOST": ""},
             capture_output=True,

@@ -90,7 +90,7 @@ def test_the_command_line_tells_it_and_writes_the_page(
     run = stored_run(backend)
     monkeypatch.setenv("QOSFORGE_VAR_DIR", str(tmp_path / "var"))
     page, paper = tmp_path / "run.html", tmp_path / "run.pdf"
-    command = [sys.executable, "-c", "from qosforge.cli.main import main; main()", "show", run]
+    command = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "show", run]
     ended = subprocess.run([*command, "--pdf", paper], capture_output=True, text=True, check=False)
     assert (ended.returncode, paper.exists()) == (3, False), ended.stderr
     assert all(name in ended.stderr for name in PACKAGES)
