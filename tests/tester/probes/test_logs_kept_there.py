@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qosforge import errors
 from qosforge.inventory.probes import GuestHost
 from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.probes.tester import ProbeTester
@@ -63,9 +64,9 @@ shift 2
 bound=$1
 shift
 touch {folder}/bound
-exec /usr/bin/timeout "$(awk "BEGIN {{ print $bound / 100 }}")" "$@"
+exec /usr/bin/timeout "$(awk "BEGIN {{ print $bound / {speed} }}")" "$@"
 """
-"""A guest whose clock passes a hundred seconds while one passes here."""
+"""A guest whose clock passes many seconds while one passes here."""
 SLOW_SSH = """\
 #!/bin/sh
 while [ "$1" != -- ]; do shift; done
@@ -76,13 +77,15 @@ PATH="{folder}/guest:$PATH" exec sh -c "$*"
 """A machine that takes its time to begin the sender."""
 
 
-def guests_plan(folder: Path, scripts: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> MeasurementPlan:
+def guests_plan(
+    folder: Path, scripts: dict[str, str], monkeypatch: pytest.MonkeyPatch, speed: int = 100
+) -> MeasurementPlan:
     """Voice between two hosts of a guest, whose programs are scripts, as is the connection to it."""
     monkeypatch.setattr("qosforge.tester.probes.tester.WAITED_SECONDS", 0.2)
     for name, text in scripts.items():
         script = folder / name
         script.parent.mkdir(exist_ok=True)
-        script.write_text(text.format(folder=folder, packets=PACKETS))
+        script.write_text(text.format(folder=folder, packets=PACKETS, speed=speed))
         script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin")
     net = network(folder, [VOICE], {"replications": 1})
@@ -110,3 +113,12 @@ def test_the_clock_of_a_guest_does_not_end_a_receiver_while_its_sender_is_begun(
     (voice,) = ProbeTester(plan.network.probes).measure(plan, "before").scenarios[0].flows
     assert (tmp_path / "bound").exists()
     assert (voice.sent, voice.lost) == (PACKETS, 0)
+
+
+def test_a_receiver_that_has_ended_before_all_is_sent_ends_the_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {"bin/ssh": SLOW_SSH, "guest/mgen": MGEN, "guest/sleep": SLEEP, "guest/timeout": TIMEOUT}
+    plan = guests_plan(tmp_path, scripts, monkeypatch, speed=1000)
+    with pytest.raises(errors.TesterError, match="the host of h2: mgen ended before all packets were sent"):
+        ProbeTester(plan.network.probes).measure(plan, "before")

@@ -229,9 +229,16 @@ class _ScenarioRun:
         return " LISTEN ", len({flow.described.dst_port for flow in self._flows_to(station)})
 
     def _await_packets(self, sent: Mapping[str, SentLog], receivers: Mapping[str, HostProcess]) -> None:
-        """Until every packet has come, or for as long as packets are waited for, by the receivers' own time."""
+        """Until every packet has come, or for as long as packets are waited for, by the receivers' own time.
+
+        Raises:
+            TesterError: a receiver has ended before, so that nobody knows what came since.
+        """
         end = time.monotonic() + WAITED_SECONDS
         for station, process in receivers.items():
+            if not process.is_running:
+                hint = "look whether it can run there, and how long the other hosts take to log in to"
+                raise self._hosts[station].error("mgen ended before all packets were sent", hint)
             if not self._hosts[station].prints_at_once:
                 process.log_after(WAITED_SECONDS, "mgen", self._meanwhile)
                 continue
