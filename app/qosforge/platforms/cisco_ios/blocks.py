@@ -15,9 +15,9 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.circuits import MapClass, main_interface, map_class
 from qosforge.platforms.cisco_ios.class_maps import class_map
 from qosforge.platforms.cisco_ios.efficiency import compresses_tcp
-from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.trains import has, hqf
 from qosforge.platforms.cisco_ios.wred import RedLines, red_lines
+from qosforge.platforms.class_trees import every_class
 from qosforge.platforms.mqc.access_lists import ip_entries
 from qosforge.platforms.mqc.blocks import every_policy, every_rule
 from qosforge.platforms.mqc.lines import ACL_PREFIX, CLASS_DEFAULT

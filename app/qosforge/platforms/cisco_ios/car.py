@@ -16,7 +16,7 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.matching import access_list_terms
-from qosforge.platforms.cisco_ios.rules import every_class, inside_parents, on_input
+from qosforge.platforms.class_trees import every_class, inside_parents, on_input
 from qosforge.platforms.mqc.access_lists import AccessLists
 from qosforge.platforms.mqc.policers import read_action
 from qosforge.platforms.recognition import ports_only

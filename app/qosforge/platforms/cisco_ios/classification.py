@@ -18,7 +18,8 @@ from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.marking import input_marks
 from qosforge.platforms.cisco_ios.policing import policer
 from qosforge.platforms.cisco_ios.routed import routed_rules
-from qosforge.platforms.cisco_ios.rules import every_class, lower_rules, marked_rules, on_input
+from qosforge.platforms.cisco_ios.rules import lower_rules, marked_rules
+from qosforge.platforms.class_trees import every_class, on_input
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import like_keywords, short_names
 

@@ -36,10 +36,11 @@ from qosforge.platforms.cisco_ios.limits import check_bandwidth, check_member, c
 from qosforge.platforms.cisco_ios.marking import check_cos, check_marks
 from qosforge.platforms.cisco_ios.policing import check_percentages
 from qosforge.platforms.cisco_ios.routed import check_routed, dscp_of_cos
-from qosforge.platforms.cisco_ios.rules import check_versions, every_class
+from qosforge.platforms.cisco_ios.rules import check_versions
 from qosforge.platforms.cisco_ios.scheduling import OutputPolicies, port_rate
 from qosforge.platforms.cisco_ios.trains import check_release, has, uses_car
 from qosforge.platforms.cisco_ios.tunnels import inside_tunnels
+from qosforge.platforms.class_trees import every_class
 from qosforge.platforms.mqc import trust
 from qosforge.platforms.mqc.blocks import every_rule
 from qosforge.platforms.recognition import untagged_cos

@@ -15,8 +15,8 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES
 from qosforge.platforms.cisco_ios.class_maps import rule_of
-from qosforge.platforms.cisco_ios.rules import every_class
 from qosforge.platforms.cisco_ios.trains import uses_car
+from qosforge.platforms.class_trees import every_class
 from qosforge.platforms.names import shorten
 
 DSCP_SUFFIX = ".DSCP"

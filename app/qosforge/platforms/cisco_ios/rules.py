@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.expansion import combine
 from qosforge.findings import Finding
 from qosforge.inventory.models import DeviceRole
 from qosforge.note import Reason, because, note
+from qosforge.packet_sets.classification import acts
 from qosforge.plan.model import Plan, Rule, Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
-from qosforge.plan.request import TermRequest as Alternative
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.class_maps import class_map, lists_ipv6, matches_marks, rule_of
 from qosforge.platforms.cisco_ios.limits import check_inputs, trusts_mark
 from qosforge.platforms.cisco_ios.matching import check_match, lower_match
 from qosforge.platforms.cisco_ios.trains import has
+from qosforge.platforms.class_trees import every_class, within
 from qosforge.platforms.mqc.lines import CLASS_DEFAULT
 from qosforge.platforms.names import shorten
 
 MARK_SUFFIX = ".MARK"
 """Ends the name of a class-map that looks at the mark, beside one that looks at what the class matches."""
-_VALUES = ("dscp", "cos", "precedence", "protocol", "vlan", "source_mac", "destination_mac", "input_interface")
-"""Fields of an alternative that list values: two lists hold together for what is in both."""
-
-
-def every_class(classes: tuple[ClassRequest, ...]) -> Iterator[ClassRequest]:
-    """The classes of a tree, each before those below it."""
-    for c in classes:
-        yield c
-        yield from every_class(c.children)
 
 
 def lower_rules(
@@ -46,7 +37,7 @@ def lower_rules(
         for c in classes:
             whole = c
             if above is not None and not c.is_default and _handled_on_input(request, c):
-                joined = _within(above, c)
+                joined = within(above, c)
                 if isinstance(joined, Reason):
                     findings.append(joined.note(class_place(request, c)))
                     joined = c.model_copy(update={"terms": ()})
@@ -94,82 +85,9 @@ def _marks(class_request: ClassRequest) -> tuple[Term, ...]:
     )
 
 
-def on_input(request: DeviceRequest) -> tuple[ClassRequest, ...]:
-    """The classes that an input tells apart, children before the class they are part of.
-
-    What is done on input to what no child takes is done to the rest of their parent.
-    """
-
-    def ordered(classes: tuple[ClassRequest, ...]) -> Iterator[ClassRequest]:
-        for c in classes:
-            yield from (child for child in ordered(c.children) if not child.is_default and _acts(child))
-            rest = next((child for child in c.children if child.is_default), None)
-            yield c if rest is None or not _acts(rest) else _with_actions_of(c, rest)
-
-    return tuple(ordered(request.classes))
-
-
-def inside_parents(
-    classes: tuple[ClassRequest, ...], above: ClassRequest | None = None
-) -> Iterator[tuple[str, ClassRequest | Reason]]:
-    """Every class as an input tells it that looks at all packets, or why it cannot be told so."""
-    for c in classes:
-        whole = c if above is None or c.is_default else _within(above, c)
-        yield c.name, whole
-        yield from inside_parents(c.children, c if isinstance(whole, Reason) else whole)
-
-
-def _acts(class_request: ClassRequest) -> bool:
-    police = class_request.treatment.police
-    return class_request.mark is not None or (police is not None and police.direction == "input")
-
-
-def _with_actions_of(parent: ClassRequest, rest: ClassRequest) -> ClassRequest:
-    treatment = parent.treatment
-    if rest.treatment.police is not None and rest.treatment.police.direction == "input":
-        treatment = treatment.model_copy(update={"police": rest.treatment.police})
-    return parent.model_copy(update={"mark": rest.mark or parent.mark, "treatment": treatment})
-
-
 def _handled_on_input(request: DeviceRequest, class_request: ClassRequest) -> bool:
-    acts = any(_acts(c) for c in every_class((class_request,)))
-    return acts and not trusts_mark(request, class_request) and any(i.recognise for i in request.interfaces)
-
-
-def _within(above: ClassRequest, class_request: ClassRequest) -> ClassRequest | Reason:
-    """A class as an input tells it that looks at all packets: it is its parent's match and its own."""
-    if above.is_default:
-        return class_request
-    terms = []
-    for parent, own in combine(above.terms or (Alternative(),), class_request.terms or (Alternative(),)):
-        joined = _both(parent, own)
-        if joined is None:
-            return because("match-combination-unsupported", variant="with-parent")
-        if joined:
-            terms.append(joined[0])
-    if not terms:
-        return because("match-combination-unsupported", variant="outside-parent")
-    return class_request.model_copy(
-        update={"terms": tuple(dict.fromkeys(terms)), "none_of": (*above.none_of, *class_request.none_of)}
-    )
-
-
-def _both(parent: Alternative, own: Alternative) -> tuple[Alternative, ...] | None:
-    """What matches both: one alternative, none (they exclude each other), or None where it cannot be told."""
-    changes: dict[str, object] = {}
-    for name in set(parent.set_fields) & set(own.set_fields):
-        if getattr(parent, name) == getattr(own, name):
-            continue
-        if name == "application":
-            return ()  # a packet is of one application
-        if name not in _VALUES:
-            return None
-        common = tuple(v for v in getattr(own, name) if v in getattr(parent, name))
-        if not common:
-            return ()
-        changes[name] = common
-    kept = {name: getattr(parent, name) for name in parent.set_fields if name not in own.set_fields}
-    return (own.model_copy(update={**kept, **changes}),)
+    acting = any(acts(c) for c in every_class((class_request,)))
+    return acting and not trusts_mark(request, class_request) and any(i.recognise for i in request.interfaces)
 
 
 def check_versions(request: DeviceRequest, rules: Mapping[str, Rule], running: Plan | None) -> Iterator[Finding]:
