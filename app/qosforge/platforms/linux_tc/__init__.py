@@ -36,6 +36,7 @@ FEATURES = frozenset(
         Feature.PRIORITY_BURST,
         Feature.WEIGHT,
         Feature.BOUNDED,
+        Feature.CHILDREN,
         Feature.WRED_PROFILES,
         Feature.WRED_WEIGHT,
         Feature.ECN,

@@ -23,12 +23,7 @@ def band_numbers(bands: Entry, inner: Entry | None) -> tuple[str, ...]:
 
 
 def banded_queues(
-    reading: Reading,
-    bands: Entry,
-    limits: Mapping[str, dict[str, Any]],
-    names: Mapping[int | None, str],
-    *,
-    inner: bool,
+    reading: Reading, bands: Entry, limits: Mapping[str, dict[str, Any]], *, inner: bool
 ) -> Iterator[Queue]:
     """The queues in bands, by their classes; ``limits`` are what bounds each, ``inner`` a tree in the last band.
 
@@ -46,7 +41,6 @@ def banded_queues(
         turn = quanta[band - strict] if not first and quanta else TURN_BYTES
         yield Queue(
             number=band,
-            name=names.get(band, "default"),
             priority=first,
             share=None if first else Share(unit=ShareUnit.WEIGHT, value=turn),
             level=band + 1 if inner else None,

@@ -25,8 +25,9 @@ from qosforge.platforms.linux_tc.bands import (
     is_strict,
 )
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst
+from qosforge.platforms.linux_tc.class_tree import every_queue, queues_in, rest_of
 from qosforge.platforms.linux_tc.numbering import WHOLE, minor
-from qosforge.platforms.linux_tc.sharing import SharedClass, curves
+from qosforge.platforms.linux_tc.sharing import SharedClass, curves, rate_of
 from qosforge.platforms.linux_tc.trees import burst
 from qosforge.platforms.linux_tc.virtual_queues import Marks, numbers, profiles_by_dscp
 
@@ -97,10 +98,12 @@ def _tree(dev: str, egress: Egress, schedulers: Collection[str]) -> dict[str, An
     assert egress.scheduler is not None
     assert egress.shape_rate is not None
     rate, scheduler = egress.shape_rate, egress.scheduler
-    virtual = numbers(scheduler.queues)
+    queues = every_queue(scheduler)
+    virtual = numbers(queues)
+    rest = next((q for q in queues if q.number == egress.default_queue), None)
     whole = {
         "dev": dev,
-        "default": minor(egress.default_queue or 0),
+        "default": minor(rest_of(rest) if rest else 0),
         "whole": WHOLE,
         "by_tbf": HTB not in schedulers,
         "rate": rate_words(rate),
@@ -117,7 +120,8 @@ def _tree(dev: str, egress: Egress, schedulers: Collection[str]) -> dict[str, An
         words = band_words(scheduler, schedulers)
         return whole | {"words": words, "bands": bands, "last": f"{len(bands) + 1:x}", "classes": classes}
     if scheduler.decoupled:
-        return whole | {"classes": [_shared(queue, rate, virtual) for queue in scheduler.queues]}
+        above = {below.number: minor(queue.number) for queue in queues for below in queues_in(queue)}
+        return whole | {"classes": [_shared(each, above.get(each.number, ""), rate, virtual) for each in queues]}
     return whole | {"classes": _classes(scheduler.queues, rate, virtual)}
 
 
@@ -173,10 +177,9 @@ def _in_turn(each: HtbClass, queue: Queue) -> HtbClass:
     return replace(each, burst=held_burst(size, queue.share.value * 1000))
 
 
-def _shared(queue: Queue, link: int, virtual: Mapping[Marks, int]) -> SharedClass:
-    assert queue.share is not None
-    words = _queue_words(queue, queue.share.value * 1000, virtual)
-    return SharedClass(number=minor(queue.number), curves=curves(queue, link), queue=words)
+def _shared(queue: Queue, above: str, link: int, virtual: Mapping[Marks, int]) -> SharedClass:
+    words = () if queues_in(queue) else _queue_words(queue, rate_of(queue), virtual)
+    return SharedClass(number=minor(queue.number), above=above, curves=curves(queue, link), queue=words)
 
 
 def _queue_words(queue: Queue, rate: int, virtual: Mapping[Marks, int]) -> tuple[str, ...]:
@@ -225,28 +228,34 @@ def _jumps(interfaces: Collection[InterfacePlan]) -> dict[str, list[str]]:
 def _chains(interfaces: Collection[InterfacePlan]) -> Iterator[Chain]:
     """The chains of each side of an interface, those of its classes first."""
     for interface in interfaces:
-        for side, rules in (("in", interface.ingress.rules), ("out", interface.egress.rules)):
-            if not rules:
-                continue
-            scheduler = interface.egress.scheduler
-            yield from (Chain(f"{side}/{interface.name}/{r.name}", list(_actions(r, scheduler))) for r in rules)
-            matches = [
-                f"{match}goto {side}/{interface.name}/{r.name}"
-                for r in rules
-                for t in r.any_of
-                for match in _matches(t)
-            ]
-            yield Chain(f"{side}/{interface.name}", matches)
+        if interface.ingress.rules:
+            yield from _chains_of(f"in/{interface.name}", interface.ingress.rules, None)
+        if interface.egress.rules:
+            yield from _chains_of(f"out/{interface.name}", interface.egress.rules, interface.egress.scheduler)
 
 
-def _actions(rule: Rule, scheduler: Scheduler | None) -> Iterator[str]:
+def _chains_of(
+    name: str, rules: Sequence[Rule], scheduler: Scheduler | None, first: Sequence[str] = ()
+) -> Iterator[Chain]:
+    """The chains of rules, and those of the rules of classes inside their queues; the last one has ``first``."""
+    queues = {queue.number: queue for queue in scheduler.queues} if scheduler else {}
+    for rule in rules:
+        queue = queues.get(rule.queue) if rule.queue is not None else None
+        child = queue.child if queue is not None and queue.child is not None else Egress()
+        actions = list(_actions(rule, queue, scheduler))
+        yield from _chains_of(f"{name}/{rule.name}", child.rules, child.scheduler, actions)
+    matches = [f"{match}goto {name}/{r.name}" for r in rules for t in r.any_of for match in _matches(t)]
+    yield Chain(name, [*first, *matches])
+
+
+def _actions(rule: Rule, queue: Queue | None, scheduler: Scheduler | None) -> Iterator[str]:
     yield "counter"
     if rule.police is not None:
         yield f"limit rate over {rule.police.rate // 8} bytes/second burst {rule.police.burst} bytes drop"
     if rule.set_dscp is not None:
         yield from (f"{family} dscp set {rule.set_dscp}" for family in ("ip", "ip6"))
     if rule.queue is not None:
-        yield f"meta priority set {class_id(scheduler, rule.queue)}"
+        yield f"meta priority set {class_id(scheduler, rest_of(queue) if queue else rule.queue)}"
 
 
 def _matches(term: Term) -> Iterator[str]:

@@ -16,6 +16,7 @@ class LinuxTc(CapabilityData):
     quantum: Range
     turn: Range
     hfsc_rate: Range
+    levels: Fact[int]
     queue_limit: RangeWithDefault
     queue_bytes: Range
     red_threshold: Range

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from napalm_linux_tc.answers import read_json, understood, whole
 
-from qosforge.plan.model import Plan
+from qosforge.intent.models import RESERVED_CLASS
+from qosforge.plan.model import Discipline, Egress, Plan, Scheduler
 from qosforge.platforms.base import Direction, QueueCount
+from qosforge.platforms.linux_tc.class_tree import every_queue, queues_in
 from qosforge.platforms.linux_tc.numbering import band_of, queue_of
 
 RULES, CLASSES = "nft -j list table inet qosforge", "tc -s class show dev"
@@ -35,10 +37,23 @@ def read_counters(answers: Mapping[str, str], plan: Plan) -> tuple[QueueCount, .
     Raises:
         ValueError: an answer is not what the command prints.
     """
-    numbers = {(i.name, r.name): r.queue for i in plan.interfaces for r in i.egress.rules}
+    queues = {(i.name, name): leaves for i in plan.interfaces for name, leaves in _queues(i.egress)}
     drops = _drops(answers, plan)
     with understood(RULES):
-        return tuple(_counts(answers.get(RULES, '{"nftables": []}'), numbers, drops))
+        return tuple(_counts(answers.get(RULES, '{"nftables": []}'), queues, drops))
+
+
+def _queues(egress: Egress, above: str = "") -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The innermost queues of each class by the name of its chain, which is behind those that it is in."""
+    queues = {queue.number: queue for queue in egress.scheduler.queues} if egress.scheduler else {}
+    for rule in egress.rules:
+        queue = queues.get(rule.queue) if rule.queue is not None else None
+        if queue is None:
+            continue
+        inside = Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=(queue,))
+        yield f"{above}{rule.name}", tuple(q.number for q in every_queue(inside) if not queues_in(q))
+        if queue.child is not None:
+            yield from _queues(queue.child, f"{above}{rule.name}/")
 
 
 def _drops(answers: Mapping[str, str], plan: Plan) -> dict[tuple[str, int], int]:
@@ -55,7 +70,7 @@ def _drops(answers: Mapping[str, str], plan: Plan) -> dict[tuple[str, int], int]
 
 
 def _counts(
-    answer: str, numbers: Mapping[tuple[str, str], int | None], drops: Mapping[tuple[str, int], int]
+    answer: str, queues: Mapping[tuple[str, str], tuple[int, ...]], drops: Mapping[tuple[str, int], int]
 ) -> Iterator[QueueCount]:
     for rule in (entry["rule"] for entry in read_json(answer, RULES)["nftables"] if "rule" in entry):
         if rule["chain"].count("/") < _SLASHES or "counter" not in rule["expr"][0]:
@@ -63,12 +78,16 @@ def _counts(
         side, interface, name = rule["chain"].split("/", _SLASHES)
         counted = rule["expr"][0]["counter"]
         direction = _SIDES[side]
-        number = numbers.get((interface, name)) if direction == "output" else None
+        *above, own = name.split("/")
+        if above and own == RESERVED_CLASS:
+            continue  # the rest of a class is in the count of that class
+        leaves = queues.get((interface, name), ()) if direction == "output" else ()
+        dropped = [drops[interface, number] for number in leaves if (interface, number) in drops]
         yield QueueCount(
             interface,
             direction,
-            name,
+            own,
             whole(counted["packets"]),
-            drops=drops.get((interface, number)) if number is not None else None,
+            drops=sum(dropped) if dropped else None,
             size_bytes=whole(counted["bytes"]),
         )

@@ -45,6 +45,7 @@ def _unquoted(word: str) -> str:
 _ARGUMENTS = {
     "HANDLE": ArgumentType(r"[0-9a-f]{1,4}:", str),
     "CLASSID": ArgumentType(r"[0-9a-f]{1,4}:[0-9a-f]{1,4}", str),
+    "INSIDE": ArgumentType(r"[0-9a-f]{1,4}:(?:[0-9a-f]{1,4})?", str),
     "OUTER": ArgumentType(f"{ABOVE}:", str),
     "ABOVE": ArgumentType(f"{ABOVE}:1", str),
     "BANDS": ArgumentType(f"{BANDS}:", str),
@@ -151,7 +152,7 @@ TABLE = CommandTable(
     ),
     Line(
         "shared",
-        "tc class add dev WORD:dev parent HANDLE:parent classid CLASSID:id hfsc "
+        "tc class add dev WORD:dev parent INSIDE:parent classid CLASSID:id hfsc "
         "[rt m1 RATE:burst_rate d MICROSECONDS:burst_us m2 RATE:guaranteed] ls m2 RATE:share [ul m2 RATE:ceil]",
         change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {id}"),
     ),

@@ -11,6 +11,7 @@ from qosforge.plan.model import Term
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.request import TermRequest as Alternative
+from qosforge.platforms.class_trees import every_class
 from qosforge.platforms.recognition import joins_too_much, points_of, single_terms, without_covered
 
 _TCP, _UDP = 6, 17
@@ -28,15 +29,17 @@ def terms_at_output(request: DeviceRequest, class_request: ClassRequest, *, by_m
     """What tells a class at an output: its mark, where inputs or devices before have set it, else what it matches.
 
     Marks are written before outputs look at packets: a class that an input of the device marks is told by what it
-    had before, unless that is a mark too, and by its own.
+    had before, unless that is a mark too, and by its own. Its packets may also have the marks of classes below it.
     """
-    mark = class_request.recognised_by
-    if mark is None:
+    marks = [c.recognised_by for c in every_class((class_request,))]
+    marked = [term for mark in marks if mark is not None for term in _single(request, mark)]
+    if not marked:
         return class_terms(request, class_request)
-    marked = tuple(_single(request, mark))
+    if class_request.recognised_by is None:
+        return without_covered((*class_terms(request, class_request), *marked))
     inside = request.role is not DeviceRole.EDGE and not any(i.recognise for i in request.interfaces)
     if by_mark or inside:
-        return marked
+        return tuple(dict.fromkeys(marked))
     unmarked = (term for term in class_terms(request, class_request) if not term.dscp)
     return without_covered((*unmarked, *marked))
 

@@ -21,7 +21,6 @@ from qosforge.plan.model import (
     PortRange,
     Queue,
     Rule,
-    Scheduler,
     Share,
     ShareUnit,
     Term,
@@ -31,6 +30,7 @@ from qosforge.platforms.linux_tc.early_drops import red_of
 from qosforge.platforms.linux_tc.lines import TABLE
 from qosforge.platforms.linux_tc.numbering import BANDS, band_of, queue_of
 from qosforge.platforms.linux_tc.sharing import burst_of
+from qosforge.platforms.linux_tc.tree_parse import ReadTree, miss_what_queues_elsewhere, parents_of
 from qosforge.platforms.linux_tc.trees import burst
 
 _TRANSPORTS = {"tcp": 6, "udp": 17}
@@ -55,9 +55,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         InterfacePlan(
             name=name,
             ingress=Ingress(rules=rules.get(f"in/{name}", ()) if jumped.get(f"in/{name}") == name else ()),
-            egress=_egress(
-                reading, name, rules.get(f"out/{name}", ()) if jumped.get(f"out/{name}") == name else ()
-            ),
+            egress=_egress(reading, name, rules if jumped.get(f"out/{name}") == name else {}),
         )
         for name in names
     )
@@ -149,11 +147,10 @@ def _ports(word: str | None) -> Iterator[PortRange]:
         yield PortRange(first=int(first), last=int(last or first))
 
 
-def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
+def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -> Egress:
     whole = _whole(reading, dev)
     if whole is None:
         return Egress()
-    names = {rule.queue: rule.name for rule in rules}
     bands, sharing = (_inside(reading, dev, whole.id, kinds) for kinds in (("ets", "prio"), ("sharing",)))
     if whole.tree is None and bands is None and sharing is None:
         reading.miss(whole.line)  # a rate, and nothing that tells classes apart
@@ -162,36 +159,41 @@ def _egress(reading: Reading, dev: str, rules: tuple[Rule, ...]) -> Egress:
     if bands is not None:
         tree = _inside(reading, dev, f"{BANDS}:{band_count(bands):x}", ("inner",))
     leaves, marks = _leaves(reading, dev), _directed(reading, dev)
-    queues: list[Queue] = []
+    queues: dict[int, Queue] = {}
+    parents: dict[int, int | None] = {}
     if bands is not None:
         numbers = band_numbers(bands, tree)
         limits = {number: _leaf_limits(reading, leaves.get(number), marks) for number in numbers}
-        queues += banded_queues(reading, bands, limits, names, inner=tree is not None)
-    for entry in reading.all("class" if sharing is None else "shared"):
-        if entry["dev"] != dev or (bands is not None and tree is None):
-            continue
+        queues |= {q.number: q for q in banded_queues(reading, bands, limits, inner=tree is not None)}
+        parents |= dict.fromkeys(queues)
+    entries = [e for e in reading.all("class" if sharing is None else "shared") if e["dev"] == dev]
+    if bands is None or tree is not None:
+        parents |= parents_of(entries, sharing["handle"] if sharing is not None else None)
+    for entry in entries if bands is None or tree is not None else ():
         number = queue_of(entry["id"])
-        if number is None:
+        if number is None or number not in parents:
             reading.miss(entry)
-        else:
-            leaf_limits = _leaf_limits(reading, leaves.get(entry["id"]), marks)
-            if sharing is not None and not _is_ours(entry, whole.rate):
-                reading.miss(entry)
-            read = _queue if sharing is None else _shared_queue
-            queue = read(entry, number, leaf_limits, names, whole.rate)
-            level = len(band_numbers(bands, tree)) + 1 if bands is not None and queue.priority else None
-            queues.append(queue.model_copy(update={"level": level}))
+            continue
+        leaf = leaves.get(entry["id"])
+        if leaf is not None and number in parents.values():
+            reading.miss(leaf)
+            leaf = None
+        leaf_limits = _leaf_limits(reading, leaf, marks)
+        if sharing is not None and not _is_ours(entry, whole.rate):
+            reading.miss(entry)
+        read = _queue if sharing is None else _shared_queue
+        queue = read(entry, number, leaf_limits, whole.rate)
+        level = len(band_numbers(bands, tree)) + 1 if bands is not None and queue.priority else None
+        queues[number] = queue.model_copy(update={"level": level})
     default = band_count(bands) - 1 if bands is not None and tree is None else None
-    return Egress(
-        rules=rules,
-        default_queue=queue_of(f"1:{tree['default']:x}") if tree is not None and default is None else default,
-        scheduler=Scheduler(
-            discipline=Discipline.WFQ if bands is not None and tree is None else Discipline.LLQ_CBWFQ,
-            queues=tuple(sorted(queues, key=lambda q: q.number)),
-            decoupled=sharing is not None,
-        ),
-        shape_rate=whole.rate,
-    )
+    if default is None and tree is not None:
+        default = queue_of(f"1:{tree['default']:x}")
+    discipline = Discipline.WFQ if bands is not None and tree is None else Discipline.LLQ_CBWFQ
+    read_tree = ReadTree(queues, parents, rules, discipline, decoupled=sharing is not None)
+    egress = read_tree.output(f"out/{dev}", default)
+    if sharing is not None:
+        miss_what_queues_elsewhere(reading, dev, sharing, egress)
+    return egress.model_copy(update={"shape_rate": whole.rate})
 
 
 @dataclass(frozen=True)
@@ -282,12 +284,11 @@ def _profile(entry: Entry, dscp: tuple[int, ...]) -> RedProfile | None:
     return RedProfile(dscp=dscp, minimum=entry["minimum"], maximum=entry["maximum"], denominator=denominator)
 
 
-def _queue(entry: Entry, number: int, limits: dict[str, Any], names: dict[int | None, str], link: int) -> Queue:
+def _queue(entry: Entry, number: int, limits: dict[str, Any], link: int) -> Queue:
     first = entry["prio"] == 0
     shaped = entry["ceil"] < link or first
     return Queue(
         number=number,
-        name=names.get(number, "default"),
         priority=first,
         capped=first,
         share=Share(unit=ShareUnit.KBPS, value=entry["rate"] // 1000),
@@ -308,16 +309,13 @@ def _is_ours(entry: Entry, link: int) -> bool:
     return in_time and all(rate > 0 and rate % _KBPS == 0 for rate in rates)
 
 
-def _shared_queue(
-    entry: Entry, number: int, limits: dict[str, Any], names: dict[int | None, str], link: int
-) -> Queue:
+def _shared_queue(entry: Entry, number: int, limits: dict[str, Any], link: int) -> Queue:
     """A class of HFSC; one with a real-time curve that does not begin below its rate has priority."""
     first = "burst_us" in entry and entry["burst_rate"] >= entry["guaranteed"]
     shaped = "ceil" in entry
     held = burst_of(entry["burst_us"], entry["guaranteed"], link) if first else None
     return Queue(
         number=number,
-        name=names.get(number, "default"),
         priority=first,
         capped=first,
         share=Share(unit=ShareUnit.KBPS, value=entry["share"] // 1000),

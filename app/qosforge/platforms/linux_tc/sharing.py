@@ -8,7 +8,6 @@ apart in HFSC (Stoica, Zhang, Ng 1997), as in D-CBQ (Risso 2001), and one in HTB
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from napalm_linux_tc.curves import LONGEST_US, readable_us
@@ -23,9 +22,13 @@ _US = 1_000_000
 
 @dataclass(frozen=True)
 class SharedClass:
-    """A class of a tree as tc takes it, and the words of the queue below it and of its virtual queues."""
+    """A class of a tree as tc takes it, and the words of the queue below it and of its virtual queues.
+
+    ``above`` is the number of the class that it is in, "" where that is the tree itself.
+    """
 
     number: str
+    above: str
     curves: str
     queue: tuple[str, ...]
 
@@ -56,16 +59,8 @@ def curves(queue: Queue, link: int) -> str:
     return " ".join(words)
 
 
-def greatest_part(queue: Queue, others: Sequence[Queue], link: int) -> float:
-    """The part of a link of ``link`` b/s (0 to 1) that a class gets at most while one of the others waits."""
-    own = _rate(queue)
-    left = (max(1 - each.shape_rate / link, 0.0) if each.shape_rate else 0.0 for each in others)
-    divided = (own / (own + _rate(each)) for each in others)
-    most = max(map(max, left, divided), default=1.0)
-    return most if queue.shape_rate is None else min(most, queue.shape_rate / link)
-
-
-def _rate(queue: Queue) -> int:
+def rate_of(queue: Queue) -> int:
+    """What a class has for sure (b/s)."""
     assert queue.share is not None
     return queue.share.value * 1000
 

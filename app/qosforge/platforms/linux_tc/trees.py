@@ -9,8 +9,9 @@ that of `qosforge.platforms.linux_tc.bands`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qosforge.findings import Finding
@@ -22,17 +23,16 @@ from qosforge.plan.requested import guaranteed_share, requested_shares
 from qosforge.plan.shares import PRIORITY_BURST_SECONDS
 from qosforge.platforms.linux_tc.bands import with_quanta
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst, held_rate
+from qosforge.platforms.linux_tc.class_tree import divisible, nested
 from qosforge.platforms.linux_tc.early_drops import lower_early_drops, without_numbers
 from qosforge.platforms.linux_tc.fair import lower_fairness
 from qosforge.platforms.linux_tc.kinds import TreeKind, choose_tree, is_uncapped, order_findings
-from qosforge.platforms.linux_tc.sharing import held_priority_burst
+from qosforge.platforms.linux_tc.sharing import held_priority_burst, rate_of
 from qosforge.platforms.linux_tc.virtual_queues import fit, numbered
 from qosforge.units import format_rate
 
 BURST_SECONDS = 0.001
 """What a class sends at once: timers of the kernel are finer, and more would make others wait."""
-Served = Callable[[DeviceRequest, ClassRequest, int, int, list[Finding]], dict[str, Any]]
-"""What tells how a class is served on a link at its rate (both b/s), as fields of its queue."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,30 @@ class Tree:
 
     rate: int
     scheduler: Scheduler
+
+
+@dataclass(frozen=True)
+class Level:
+    """Classes that divide ``rate`` b/s of what an interface sends, which is ``link`` b/s.
+
+    The request has these classes alone. ``above`` is the number of the queue that they divide.
+    """
+
+    request: DeviceRequest
+    interface: str
+    kind: TreeKind
+    rate: int
+    link: int
+    above: int | None = None
+
+    def inside(self, queue: Queue, class_request: ClassRequest) -> Level:
+        """The classes below a class: parts of what it has for sure."""
+        request = self.request.model_copy(update={"classes": class_request.children})
+        return replace(self, request=request, rate=rate_of(queue), above=queue.number)
+
+
+Served = Callable[[Level, ClassRequest, int, list[Finding]], dict[str, Any]]
+"""What tells how a class of a level is served at its rate (b/s), as fields of its queue."""
 
 
 def burst(rate: int) -> int:
@@ -60,35 +84,62 @@ def lower_tree(
 ) -> Tree | None:
     """The tree of an interface, a queue for each class; None where the kernel has no schedulers for it.
 
-    Queues stand in the order of the classes, behind those of priority without a cap where there are such. The
-    ``features`` of the request are the schedulers that the kernel has.
+    Queues stand in the order of the classes, behind those of priority without a cap where there are such; in a
+    queue are those of the classes below its class. The ``features`` of the request are the schedulers that the
+    kernel has.
     """
     rate = port_rate(interface_request)
     kind = choose_tree(request, interface_request, rate, findings)
     if kind is None:
         return None
-    shares = dict(zip((c.name for c in request.classes), _class_rates(request, rate), strict=True))
+    sharing = kind is TreeKind.HFSC
+    whole = request.model_copy(
+        update={"classes": divisible(request, rate=rate, sharing=sharing, findings=findings)}
+    )
     queues: list[Queue] = []
-    for number, c in enumerate(_in_order(request.classes, kind)):
-        place = class_place(request, c, interface=interface_request.name, direction="output")
-        share = Share(unit=ShareUnit.KBPS, value=shares[c.name] // 1000)
-        queue = Queue(number=number, name=c.name, share=share, **_limit(c))
-        queue = queue.model_copy(update=_service(kind, number, c)(request, c, rate, shares[c.name], findings))
-        queue = queue.model_copy(update=lower_fairness(request, c, place, queue, findings))
-        drops = lower_early_drops(request, c, place, queue)
-        findings.extend(drops.findings)
-        dropping = queue.model_copy(update=drops.fields)
-        if c.treatment.wred is not None and not fit(numbered((*queues, dropping))):
-            findings.append(without_numbers(place, c.treatment.wred))
-            dropping = queue
-        queues.append(dropping)
+    parents: dict[int, int | None] = {}
+    levels = deque([Level(whole, interface_request.name, kind, rate, rate)])
+    while levels:
+        level = levels.popleft()
+        shares = dict(
+            zip((c.name for c in level.request.classes), _class_rates(level.request, level.rate), strict=True)
+        )
+        for c in _in_order(level.request.classes, kind):
+            queue = _queue(level, c, shares[c.name], queues, findings)
+            parents[queue.number] = level.above
+            queues.append(queue)
+            if c.children:
+                levels.append(level.inside(queue, c))
     if kind is TreeKind.BANDS:
         turns = with_quanta(numbered(queues), requested_shares(request.classes, rate))
         return Tree(rate, Scheduler(discipline=Discipline.WFQ, queues=turns))
     if kind is TreeKind.INNER_HTB:
         findings.extend(order_findings(request, interface_request))
-    decoupled = kind is TreeKind.HFSC
-    return Tree(rate, Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=numbered(queues), decoupled=decoupled))
+    return Tree(rate, nested(numbered(queues), parents, decoupled=sharing))
+
+
+def _queue(
+    level: Level, class_request: ClassRequest, share: int, before: Sequence[Queue], findings: list[Finding]
+) -> Queue:
+    """The queue of a class that has ``share`` b/s, numbered behind those of the port that are ``before`` it."""
+    request, treatment = level.request, class_request.treatment
+    place = class_place(request, class_request, interface=level.interface, direction="output")
+    queue = Queue(
+        number=len(before),
+        name=class_request.name,
+        share=Share(unit=ShareUnit.KBPS, value=share // 1000),
+        **({} if class_request.children else _limit(class_request)),
+    )
+    served = _service(level.kind, queue.number, class_request)
+    queue = queue.model_copy(update=served(level, class_request, share, findings))
+    queue = queue.model_copy(update=lower_fairness(request, class_request, place, queue, findings))
+    drops = lower_early_drops(request, class_request, place, queue)
+    findings.extend(drops.findings)
+    dropping = queue.model_copy(update=drops.fields)
+    if treatment.wred is not None and not fit(numbered((*before, dropping))):
+        findings.append(without_numbers(place, treatment.wred))
+        return queue
+    return dropping
 
 
 def _in_order(classes: Sequence[ClassRequest], kind: TreeKind) -> list[ClassRequest]:
@@ -116,13 +167,11 @@ def _service(kind: TreeKind, number: int, class_request: ClassRequest) -> Served
 def _at_level(level: int) -> Served:
     """What lowers priority beside such without a cap, which is served before it, at its own level."""
 
-    def served(
-        request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
-    ) -> dict[str, Any]:
+    def served(level_of: Level, class_request: ClassRequest, rate: int, findings: list[Finding]) -> dict[str, Any]:
         if is_uncapped(class_request):
             return {"priority": True, "share": None, "level": level}
-        after = 1 + sum(map(is_uncapped, request.classes))
-        return {**_served(request, class_request, link, rate, findings), "level": after}
+        after = 1 + sum(map(is_uncapped, level_of.request.classes))
+        return {**_served(level_of, class_request, rate, findings), "level": after}
 
     return served
 
@@ -143,16 +192,14 @@ def _class_rates(request: DeviceRequest, rate: int) -> list[int]:
     return rates
 
 
-def _served(
-    request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
-) -> dict[str, Any]:
+def _served(level: Level, class_request: ClassRequest, rate: int, findings: list[Finding]) -> dict[str, Any]:
     """The fields of a queue that say whether it is served first, and what it sends at most."""
     treatment = class_request.treatment
     if treatment.priority is not None:
         findings.append(
             note(
                 "bounded-by-shape",
-                class_place(request, class_request, direction="output"),
+                class_place(level.request, class_request, direction="output"),
                 requested=f"at most {format_rate(rate)} while others wait",
                 applied=f"at most {format_rate(rate)} at any time",
             )
@@ -160,8 +207,8 @@ def _served(
         bucket = held_burst(treatment.priority.burst or rate * PRIORITY_BURST_SECONDS / 8, rate)
         return {"priority": True, "capped": True, **_shaped(rate, bucket)}
     if treatment.bounded or treatment.shape is not None:
-        ceiling = _ceiling(request, class_request, link, findings)
-        if ceiling >= link:
+        ceiling = _ceiling(level, class_request, findings)
+        if ceiling >= level.link:
             return {}
         held = min(rate, ceiling)
         share = Share(unit=ShareUnit.KBPS, value=held // 1000)
@@ -169,9 +216,7 @@ def _served(
     return {}
 
 
-def _in_time(
-    request: DeviceRequest, class_request: ClassRequest, link: int, rate: int, findings: list[Finding]
-) -> dict[str, Any]:
+def _in_time(level: Level, class_request: ClassRequest, rate: int, findings: list[Finding]) -> dict[str, Any]:
     """The fields of a queue of priority whose real-time curve is apart from its share.
 
     An upper limit holds back what the class has by its share alone (tc-hfsc(8)). The real-time curve of a bounded
@@ -179,13 +224,13 @@ def _in_time(
     """
     priority = class_request.treatment.priority
     assert priority is not None
-    size = held_priority_burst(priority.burst or rate * PRIORITY_BURST_SECONDS / 8, rate, link)
+    size = held_priority_burst(priority.burst or rate * PRIORITY_BURST_SECONDS / 8, rate, level.link)
     fields = {"priority": True, "capped": True, "burst": size}
     if class_request.treatment.bounded:
         findings.append(
             note(
                 "bounded-by-shape",
-                class_place(request, class_request, direction="output"),
+                class_place(level.request, class_request, direction="output"),
                 requested=f"at most {format_rate(rate)}",
                 applied=f"at most {format_rate(rate)} at any time, and what exceeds waits",
             )
@@ -199,17 +244,18 @@ def _shaped(rate: int, bucket: int) -> dict[str, int]:
     return {"shape_rate": rate, "shape_burst_bits": 8 * bucket, "shape_excess_bits": 0}
 
 
-def _ceiling(request: DeviceRequest, class_request: ClassRequest, link: int, findings: list[Finding]) -> int:
-    treatment = class_request.treatment
-    asked = [] if treatment.shape is None else [treatment.shape.rate_of(link)]
+def _ceiling(level: Level, class_request: ClassRequest, findings: list[Finding]) -> int:
+    request, treatment = level.request, class_request.treatment
+    asked = [] if treatment.shape is None else [treatment.shape.rate_of(level.rate)]
     if treatment.bounded:
-        asked.append(int(round(guaranteed_share(request.classes, class_request, link) * link, 3)))
-    ceiling = held_rate(min(link, *asked))
-    if ceiling != min(link, *asked):
+        part = guaranteed_share(request.classes, class_request, level.rate)
+        asked.append(int(round(part * level.rate, 3)))
+    ceiling = held_rate(min(level.link, *asked))
+    if ceiling != min(level.link, *asked):
         findings.append(
             note(
                 "shape-approximate",
-                class_place(request, class_request, direction="output"),
+                class_place(level.request, class_request, direction="output"),
                 requested=format_rate(min(asked)),
                 applied=format_rate(ceiling),
                 variant="multiples",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -137,23 +138,37 @@ def twin_scheduler(scheduler: Scheduler, rate: int) -> SchedulerSpec:
 
 def _decoupled(scheduler: Scheduler, rate: int) -> DcbqScheduler:
     """Priority apart from shares as D-CBQ has it, which gives what HFSC gives (`kernel-hfsc` in docs/kernel.md)."""
+    leaves = enumerate(leaf_queues(scheduler))
+    shapes = {i: shaped for i, q in leaves if (shaped := _queue_shaper(q)) is not None}
+    return DcbqScheduler(classes=tuple(_decoupled_classes(scheduler, rate)), shapes=shapes or None)
+
+
+def _decoupled_classes(
+    scheduler: Scheduler, rate: int, *, above: CbqClassSpec | None = None, first: int = 0
+) -> Iterator[CbqClassSpec]:
+    """The classes of a level, each before those below it; ``first`` is the number of its first innermost queue.
+
+    ``rate`` is what the level divides (b/s), a part of the link that is the share of the class ``above``.
+    """
     rates = [queue.share.value * 1000 if queue.share else 0 for queue in scheduler.queues]
     shares = [max(held / rate, _LEAST_SHARE) for held in rates]
     # The router may hold a tree for more than the line has: what its classes have then counts as weights, and a
     # limit at a rate that is not there any more does not keep a class from borrowing.
     excess, crowded = max(math.fsum(shares), 1.0), sum(rates) > rate
-    classes = tuple(
-        CbqClassSpec(
-            name=f"{number}",
-            share=share / excess,
+    for number, (queue, held, share) in enumerate(zip(scheduler.queues, rates, shares, strict=True)):
+        inside = _inside(queue)
+        made = CbqClassSpec(
+            name=f"{above.name}.{number}" if above else f"{number}",
+            parent=above.name if above else None,
+            share=share / excess * (above.share if above else 1.0),
             priority="high" if queue.priority else "low",
             borrow=crowded or queue.shape_rate is None or queue.shape_rate > held,
-            queue=number,
+            queue=None if inside else first,
         )
-        for number, (queue, held, share) in enumerate(zip(scheduler.queues, rates, shares, strict=True))
-    )
-    shapes = {i: shaped for i, q in enumerate(scheduler.queues) if (shaped := _queue_shaper(q)) is not None}
-    return DcbqScheduler(classes=classes, shapes=shapes or None)
+        yield made
+        if inside:
+            yield from _decoupled_classes(inside, max(held, 1), above=made, first=first)
+        first += len(leaf_queues(inside)) if inside else 1
 
 
 def _inside(queue: Queue) -> Scheduler | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qosforge.errors import Place, TesterError
 from qosforge.inventory.models import Framing, Link
-from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan
+from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue
 
 _UNCOMPRESSED = frozenset({Framing.ETHERNET, Framing.ATM})
 """Framings on which RTP headers travel whole."""
@@ -61,9 +61,16 @@ def _queues(interface: InterfacePlan) -> Iterator[tuple[str, str]]:
             if (inside := queue.child.scheduler) is not None:
                 for each in {scheduler.discipline, inside.discipline} - _NESTED:
                     yield f"{each.value} around or inside classes of their own ({name})", "divide it by weights"
+            if scheduler.decoupled and queue.shape_rate and queue.shape_rate > _own(queue):
+                yield f"a limit above the share of classes of their own ({name})", "bound it to its share"
             policed = [rule for rule in egress.rules if rule.queue == queue.number and rule.police]
             if policed or queue.police:
                 yield f"a policer around classes of their own ({name})", "police the classes inside"
+
+
+def _own(queue: Queue) -> int:
+    """What a queue of a tree has for sure (b/s)."""
+    return queue.share.value * 1000 if queue.share else 0
 
 
 def _policies(egress: Egress) -> Iterator[Egress]:
