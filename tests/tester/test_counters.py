@@ -23,7 +23,14 @@ from qosforge.plan.model import (
 from qosforge.platforms.base import QueueCount, platform
 from qosforge.platforms.device_text import DeviceText
 from qosforge.tester.counters.comparison import compare_counters, read_counters
-from qosforge.tester.counters.offered_load import CounterKey, ExpectedCounts
+from qosforge.tester.counters.offered_load import (
+    CLASS_DEFAULT,
+    CounterKey,
+    ExpectedCounts,
+    OfferedPackets,
+    expected_counts,
+)
+from tests.compiler.goldens import every_platform, library
 from tests.device_texts import said
 
 SERIAL = "Serial0/0"
@@ -237,3 +244,35 @@ def test_a_2970_counts_queues_from_zero_and_tells_whether_the_first_is_expedited
 def test_a_2970_whose_qos_is_off_has_nothing_to_ask() -> None:
     plan = platform("catalyst_2970").parse(f"interface {PORT}\n priority-queue out\n", "s1", "12.2")
     assert platform("catalyst_2970").counter_commands(plan) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "counted"),
+    [
+        ("10.1.1.1", {"branch-a", "class-1"}),
+        ("10.1.9.1", {"branch-a"}),
+        ("10.2.2.1", {"branch-b", "class-4"}),
+        ("10.9.9.9", {CLASS_DEFAULT}),
+    ],
+)
+@pytest.mark.parametrize("name", ["ios-12-4", "linux-6-1-e1"])
+def test_packets_are_due_at_a_class_and_at_those_below_it(name: str, source: str, counted: set[str]) -> None:
+    made = next(device for device in library("torino-link-sharing").devices if device.name == name)
+    inside, out = ("lan0", "wan0") if name.startswith("linux") else ("FastEthernet0/0", "Serial0/0")
+    offer = OfferedPackets(
+        device=name,
+        into=inside,
+        out=out,
+        packets=7,
+        size=100,
+        dscp=0,
+        cos=0,
+        tagged=False,
+        protocol=17,
+        source=source,
+        destination="192.0.2.1",
+        source_port=5000,
+        destination_port=5001,
+    )
+    due = expected_counts(every_platform(), made.plan, [offer])
+    assert due.packets == {CounterKey(out, "output", each): 7 for each in counted}

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from qosforge.errors import Place, TesterError
+from qosforge.intent.models import RESERVED_CLASS
 from qosforge.inventory.models import Framing, Network
-from qosforge.plan.model import Discipline, InterfacePlan, Plan
+from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan
 from qosforge.platforms.base import Direction, platform
 from qosforge.tester.scenario.ports import framing_name, twin_port
 from qosforge.twin.part import VERSION
@@ -121,12 +122,39 @@ def _keys(network: Network, plan: Plan, offer: OfferedPackets) -> Iterable[Count
     if scheduler is None or scheduler.discipline in {Discipline.FIFO, Discipline.FLOW_WFQ}:
         return
     if scheduler.discipline is Discipline.LLQ_CBWFQ:
-        classes = [rule.name for rule in egress.rules if rule.queue is not None and rule.any_of]
+        ways = _ways(egress)
         taken = _first_hit(ports[offer.out].rules.egress)
-        yield CounterKey(offer.out, "output", classes[taken] if taken < len(classes) else CLASS_DEFAULT)
+        for name in ways[taken] if taken < len(ways) else (CLASS_DEFAULT,):
+            yield CounterKey(offer.out, "output", name)
     else:
         position = next(at for at, entry in enumerate(ports[offer.out].queues) if entry.packets_in)
         yield CounterKey(offer.out, "output", str(scheduler.queues[position].number))
+
+
+def _ways(egress: Egress) -> list[tuple[str, ...]]:
+    """The classes that count what each rule of the twin takes, in its order: a class, and those below it.
+
+    What no class below takes is in the count of the class alone.
+    """
+    queues = egress.scheduler.queues if egress.scheduler else ()
+    below = {q.number: _ways(q.child) for q in queues if q.child and q.child.scheduler and q.child.scheduler.queues}
+    ways: list[tuple[str, ...]] = []
+    for rule in egress.rules:
+        if rule.queue is not None and rule.any_of:
+            ways += [(rule.name, *_told(inside)) for inside in below.get(rule.queue, ())]
+            ways.append((rule.name,))
+    return [*ways, *((CLASS_DEFAULT, *_told(inside)) for inside in below.get(_usual(egress), ()))]
+
+
+def _told(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in {CLASS_DEFAULT, RESERVED_CLASS})
+
+
+def _usual(egress: Egress) -> int:
+    """The number of the queue for what no rule takes."""
+    queues = egress.scheduler.queues if egress.scheduler else ()
+    numbers = [queue.number for queue in queues]
+    return egress.default_queue if egress.default_queue in numbers else numbers[0]
 
 
 def _first_hit(rules: Sequence[RuleReport]) -> int:
