@@ -31,6 +31,8 @@ _SECONDS = 20
 _SPARE_SECONDS = 30.0
 _SPARE_GUEST_SECONDS = 600.0
 """The clock of a guest in virtual time may pass a minute while one session here is opened."""
+_TOOK_TOO_LONG = 124
+"""The code of timeout(1) where it ended a command."""
 _LOOK_SECONDS = 0.05
 _FIRST_OF_ALL = ("chrt", "--rr", "1")
 _KEEPING = """\
@@ -215,12 +217,14 @@ class HostProcess:
         """What it printed until it ended; what is called ``meanwhile`` may raise.
 
         Raises:
-            TesterError: it printed nothing, and failed.
+            TesterError: it printed nothing and failed, or took so long that it was ended.
         """
         while (code := self._process.poll()) is None:
             meanwhile()
             time.sleep(_LOOK_SECONDS)
         printed = _read(self._output)
+        if code == _TOOK_TOO_LONG:
+            raise self._host.error(f"{tool} took too long, and was ended", "look whether the host is well")
         if code and not printed:
             raise self._host.error(f"{tool} fails: {last_line(_read(self._complaint))}")
         return printed

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from qosforge.errors import InputError, Place, TesterError
-from qosforge.inventory.probes import Probes
+from qosforge.inventory.probes import GuestHost, Probes
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult, Side
 from qosforge.tester.measurement.protocol_checks import WAITED_SECONDS
 from qosforge.tester.measurement_plan import MeasurementPlan, PlannedFlow, PlannedScenario
@@ -32,6 +32,8 @@ _LOOK_SECONDS = 0.1
 _PS = 10**12
 _STARTED = " START "
 """What MGEN says first."""
+_ACCEPTED = "Accepted connection"
+"""What an iperf3 server says of the client's first one."""
 _COMPARISONS = 2
 """Of the clocks of two hosts in each start: before and after."""
 
@@ -90,7 +92,7 @@ def seconds_taken(plan: MeasurementPlan) -> float:
         pairs = {(flow.source.name, flow.target.name) for flow in scenario.flows if not _is_tcp(flow)}
         known = [(hosts[source], hosts[target]) for source, target in pairs if {source, target} <= hosts.keys()]
         beside = scenario.warm_up_seconds + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
-        senders = {(flow.source.name, _is_tcp(flow)) for flow in scenario.flows}
+        senders = {(flow.source.name, flow.described.name if _is_tcp(flow) else "") for flow in scenario.flows}
         beside += _longer_seconds([hosts[name] for name, _ in senders if name in hosts])
         comparing = _COMPARISONS * sum(comparing_seconds(*pair) for pair in known)
         seconds += plan.replications * (plan.seconds_of_each(scenario) + beside + comparing)
@@ -155,11 +157,14 @@ class _ScenarioRun:
         before = self._differences()
         with ExitStack() as started:
             receivers = self._start_receivers(started)
-            for server in self._start_servers(started):
+            servers = self._start_servers(started)
+            for server in servers.values():
                 server.await_lines("listening", 1, "iperf3")
             clients = self._start_clients(started)
+            connected = self._await_connections(servers, clients)
             senders = self._start_senders(started)
             begun = HostProcess.await_each(senders, _STARTED, "mgen")
+            self._require_beside(connected, begun)
             sent = {name: mgen.read_sent(p.finished("mgen", self._meanwhile)) for name, p in senders.items()}
             reports = {name: p.finished("iperf3", self._meanwhile) for name, p in clients.items()}
             self._await_packets(sent, receivers)
@@ -218,8 +223,8 @@ class _ScenarioRun:
         running = {}
         for station in dict.fromkeys(flow.target.name for flow in self._udp.values()):
             words = mgen.receive_words(self._flows_to(station))
-            listening = self._listening(station)
-            running[station] = self._start_mgen(started, station, words, self._end + WAITED_SECONDS, listening)
+            seconds = self._end + self._longer + WAITED_SECONDS
+            running[station] = self._start_mgen(started, station, words, seconds, self._listening(station))
         for station, process in running.items():
             process.await_lines(*self._listening(station), "mgen")
         return running
@@ -239,8 +244,11 @@ class _ScenarioRun:
             if not process.is_running:
                 hint = "look whether it can run there, and how long the other hosts take to log in to"
                 raise self._hosts[station].error("mgen ended before all packets were sent", hint)
+        left = WAITED_SECONDS
+        for station, process in receivers.items():
             if not self._hosts[station].prints_at_once:
-                process.log_after(WAITED_SECONDS, "mgen", self._meanwhile)
+                process.log_after(left, "mgen", self._meanwhile)
+                left = 0.0  # the others listened as long meanwhile
                 continue
             numbers = self._numbers_to(station)
             count = sum(len(log.packets.get(number, ())) for log in sent.values() for number in numbers)
@@ -280,16 +288,44 @@ class _ScenarioRun:
                 )
         return lags
 
-    def _start_servers(self, started: ExitStack) -> list[HostProcess]:
-        return [
-            self._start(
-                started,
-                flows[0].target.name,
-                iperf3.server_words(flows[0].target.address, flows[0].described.dst_port),
-                self._end,
-            )
-            for flows in self._tcp.values()
-        ]
+    @staticmethod
+    def _await_connections(
+        servers: Mapping[str, HostProcess], clients: Mapping[str, HostProcess]
+    ) -> dict[str, float]:
+        """When each client was connected, in seconds of ``time.monotonic``; one that has ended reports why."""
+        seen: dict[str, float] = {}
+        while waiting := [name for name in clients if name not in seen and clients[name].is_running]:
+            for name in waiting:
+                if _ACCEPTED in servers[name].printed():
+                    seen[name] = time.monotonic()
+            time.sleep(_LOOK_SECONDS)
+        return seen
+
+    def _require_beside(self, connected: Mapping[str, float], begun: Mapping[str, float]) -> None:
+        """Make sure that connections go on until the measured time is over.
+
+        In a guest in virtual time nobody can tell: its clock is not this machine's.
+
+        Raises:
+            TesterError: senders began so long after a connection that it would be closed before.
+        """
+        if any(isinstance(self._hosts[name].described, GuestHost) for name in begun):
+            return
+        last = max(begun.values(), default=0.0)
+        for name, at in connected.items():
+            if last - at > self._longer + PHASE_SECONDS:
+                raise TesterError(
+                    f"the last host began to send {last - at:.1f} s after flow {name} was connected, which lasts "
+                    f"{self._longer:g} s longer than is measured",
+                    hint="look why hosts take so long to log in to or to begin, and measure again",
+                )
+
+    def _start_servers(self, started: ExitStack) -> dict[str, HostProcess]:
+        running = {}
+        for name, flows in self._tcp.items():
+            words = iperf3.server_words(flows[0].target.address, flows[0].described.dst_port)
+            running[name] = self._start(started, flows[0].target.name, words, self._end + self._longer)
+        return running
 
     def _start_clients(self, started: ExitStack) -> dict[str, HostProcess]:
         running = {}
