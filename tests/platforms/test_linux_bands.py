@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from napalm_linux_tc.shown import shown_lines, trees
 
-from qosforge.compiler.candidate import make_candidate
+from qosforge.compiler.candidate import make_candidate, rollback_lines
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Fidelity, Severity
 from qosforge.platforms.base import platform
@@ -210,6 +210,20 @@ def test_a_rate_of_tbf_alone_is_kept_as_not_understood() -> None:
     plan = LINUX.parse(f"ip link set dev out up\n{line}\n", "r", "")
     assert [each.text for each in plan.unknown] == [line]
     assert plan.interfaces[0].egress.scheduler is None
+
+
+FOREIGN = ('cake {"bandwidth":1}', f"prio bands 3 priomap {last_of(2)}", "hfsc default 0x1")
+
+
+@pytest.mark.parametrize("words", FOREIGN)
+def test_a_root_of_others_on_a_port_that_no_scope_names_stays(words: str) -> None:
+    root = f"tc qdisc replace dev lan0 root handle 8001: {words}\n"
+    before = kernel("htb") + root
+    made = lowered(classes=[WEB], running=before)
+    assert [f.severity for f in made.findings] == [Severity.WARNING]
+    assert "lan0" not in make_candidate(made, before).text
+    assert rollback_lines("linux_tc", root, "ip link set dev lan0 up\n") == ("tc qdisc del dev lan0 root",)
+    assert rollback_lines("linux_tc", "ip link set dev lan0 up\n", root) == (root.rstrip(),)
 
 
 @pytest.mark.parametrize("schedulers", [("htb", "ets"), ("htb", "prio"), ("tbf", "ets")])

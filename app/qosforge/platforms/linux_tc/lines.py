@@ -109,8 +109,8 @@ TABLE = CommandTable(
         "tree",
         "tc qdisc replace dev WORD:dev root handle HANDLE:handle htb default HEX:default r2q <1-4294967295>",
         change=_tree(defines="class {dev} {handle}"),
-        also=("tc qdisc replace dev WORD:dev root REST",),
     ),
+    Line("foreign", change=_tree(), also=("tc qdisc replace dev WORD:dev root REST",)),
     Line(
         "above",
         f"tc class add dev WORD:dev parent OUTER:handle classid CLASSID:id htb {_BUCKETS}",
