@@ -153,13 +153,22 @@ def test_more_classes_than_bands_are_divided_below_them_or_refused() -> None:
 def test_tbf_holds_the_rate_where_the_kernel_has_no_htb() -> None:
     made = lowered(running=kernel("tbf", "ets"), classes=SHARES)
     assert words_of(made) == [
-        "2: tbf rate 2mbit burst 1600b limit 1b",
+        "2: tbf rate 2mbit burst 1600b limit 1536b",
         f"3: ets strict 2 quanta 686 1600 priomap {last_of(4)}",
     ]
     assert "tc class" not in made.text
     assert reads_back(made)
-    assert words_of(lowered(running=kernel("tbf", "hfsc")))[0] == "2: tbf rate 2mbit burst 1600b limit 1b"
+    assert words_of(lowered(running=kernel("tbf", "hfsc")))[0] == "2: tbf rate 2mbit burst 1600b limit 1536b"
     assert reads_back(lowered(running=kernel("tbf", "hfsc")))
+
+
+@pytest.mark.parametrize("rate", [64_000, 2_000_000, 12_800_000, 13_000_000, 1_000_000_000, 10_000_000_000])
+def test_a_port_sends_until_its_bucket_has_what_divides_the_rate(rate: int) -> None:
+    """TBF drops what its own queue has no room for; tc shows a limit beyond the bucket as a time."""
+    (line,) = [w for w in words_of(lowered(rate=rate, running=kernel("tbf", "ets"), classes=SHARES)) if "tbf" in w]
+    bucket, limit = (int(word.rstrip("b")) for word in (line.split()[5], line.split()[7]))
+    microsecond = rate / 8e6
+    assert 1518 <= limit < bucket - 2 * microsecond
 
 
 def test_without_htb_bands_serve_shares_and_do_not_cap_priority() -> None:
@@ -206,7 +215,7 @@ def test_bands_in_another_order_or_another_place_are_kept_as_not_understood() ->
 
 
 def test_a_rate_of_tbf_alone_is_kept_as_not_understood() -> None:
-    line = "tc qdisc replace dev out root handle 2: tbf rate 2mbit burst 1600b limit 1b"
+    line = "tc qdisc replace dev out root handle 2: tbf rate 2mbit burst 1600b limit 1536b"
     plan = LINUX.parse(f"ip link set dev out up\n{line}\n", "r", "")
     assert [each.text for each in plan.unknown] == [line]
     assert plan.interfaces[0].egress.scheduler is None
@@ -267,7 +276,7 @@ ETS_CLASSES = (
     "class ets 3:3 root leaf 12: quantum 1500 \n"
 )
 PRIO_QDISCS = f"""[{{"kind":"tbf","handle":"2:","dev":"out","root":true,
- "options":{{"rate":250000,"burst":"1600b/1","mpu":0,"limit":1,"linklayer":"ethernet"}}}},
+ "options":{{"rate":250000,"burst":"1600b/1","mpu":0,"limit":1536,"linklayer":"ethernet"}}}},
 {{"kind":"pfifo","handle":"10:","dev":"out","parent":"3:1","options":{{"limit":64}}}},
 {{"kind":"pfifo","handle":"12:","dev":"out","parent":"1:12","options":{{"limit":64}}}},
 {{"kind":"htb","handle":"1:","dev":"out","parent":"3:3","options":{{"r2q":10,"default":"0x12"}}}},
@@ -300,7 +309,7 @@ def test_bands_that_a_kernel_shows_are_those_that_were_entered() -> None:
         "qdisc add dev out parent 3:3 handle 12: bfifo limit 6400",
     ]
     assert shown(PRIO_QDISCS, PRIO_CLASSES) == [
-        "qdisc replace dev out root handle 2: tbf rate 2mbit burst 1600b limit 1b",
+        "qdisc replace dev out root handle 2: tbf rate 2mbit burst 1600b limit 1536b",
         f"qdisc add dev out parent 2:1 handle 3: prio bands 3 priomap {last_of(3)}",
         "qdisc add dev out parent 3:1 handle 10: pfifo limit 64",
         "qdisc add dev out parent 3:2 handle 11: pfifo limit 64",
@@ -315,7 +324,7 @@ def test_bands_that_a_kernel_shows_are_those_that_were_entered() -> None:
     ("ours", "theirs"),
     [
         ('"multiqueue":false', '"multiqueue":true'),
-        ('"limit":1,', '"lat":832000,'),
+        ('"limit":1536,', '"lat":832000,'),
         ('"burst":"1600b/1"', '"burst":"1600b/1","peakrate":500000'),
     ],
 )

@@ -28,7 +28,7 @@ from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst
 from qosforge.platforms.linux_tc.class_tree import every_queue, queues_in, rest_of
 from qosforge.platforms.linux_tc.numbering import WHOLE, minor
 from qosforge.platforms.linux_tc.sharing import SharedClass, curves, rate_of
-from qosforge.platforms.linux_tc.trees import burst
+from qosforge.platforms.linux_tc.trees import burst, waiting_bytes
 from qosforge.platforms.linux_tc.virtual_queues import Marks, numbers, profiles_by_dscp
 
 R2Q = 10
@@ -108,6 +108,7 @@ def _tree(dev: str, egress: Egress, schedulers: Collection[str]) -> dict[str, An
         "by_tbf": HTB not in schedulers,
         "rate": rate_words(rate),
         "burst": burst(rate),
+        "waiting": waiting_bytes(rate),
         "r2q": max(R2Q, -(-rate // (8 * CAPABILITIES.quantum.maximum))),
         "filters": tuple(_filters(dev, virtual)),
     }

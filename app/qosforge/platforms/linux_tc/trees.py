@@ -63,6 +63,8 @@ class Level:
         return replace(self, request=request, rate=rate_of(queue), above=queue.number)
 
 
+_FULL_FRAME = 1536
+"""Bytes of a packet of Ethernet with its header and tags, and some more."""
 Served = Callable[[Level, ClassRequest, int, list[Finding]], dict[str, Any]]
 """What tells how a class of a level is served at its rate (b/s), as fields of its queue."""
 
@@ -70,6 +72,16 @@ Served = Callable[[Level, ClassRequest, int, list[Finding]], dict[str, Any]]
 def burst(rate: int) -> int:
     """Bytes of the bucket of a rate (b/s) where nothing is said of it."""
     return held_burst(rate * BURST_SECONDS / 8, rate)
+
+
+def waiting_bytes(rate: int) -> int:
+    """Bytes that wait in a bucket (TBF) of a rate (b/s) until it holds what divides the rate.
+
+    That takes their place with its first line. Were it refused, or had they no room for a packet, the port would
+    send nothing. They are less than the bucket holds: ``tc`` shows what takes longer than that to send as a time
+    (``lat``, in whole microseconds), which would not tell the bytes again (tbf_print_opt in iproute2's tc/q_tbf.c).
+    """
+    return max(burst(rate) // 2, _FULL_FRAME)
 
 
 def port_rate(interface_request: InterfaceRequest) -> int:
