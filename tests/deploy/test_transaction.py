@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
+from napalm.base.exceptions import MergeConfigException
 
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.driver_capabilities import DRIVERS
@@ -153,6 +154,16 @@ def test_a_box_that_does_not_come_back_keeps_its_timer_and_is_told() -> None:
 
 NOTED = "hostname R3\ninterface Serial0/1\n description new line card\n bandwidth 2000\n"
 """What a second operator typed while the run measured: nothing of ours."""
+
+
+def test_a_box_that_takes_no_lines_back_is_told_in_plain_words() -> None:
+    class Full(Box):
+        def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+            raise MergeConfigException("% Error: table full")
+
+    told = r"the device refused the lines that roll the change back: .*table full"
+    with pytest.raises(DeviceError, match=told):
+        restore(by(Full(AFTER, pending=False)), target("force10"), Rows())
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

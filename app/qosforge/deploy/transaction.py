@@ -315,7 +315,9 @@ def _enter(driver: DeviceDriver, lines: Sequence[str], target: Target) -> None:
     try:
         driver.commit_config()
     except ChangeRefused as error:
-        raise DeviceError(f"the device refused the inverse: {error.message}", Place(device=target.device)) from None
+        raise DeviceError(
+            f"the device refused the lines that roll the change back: {error.message}", Place(device=target.device)
+        ) from None
 
 
 def first_difference(meant: DeviceText, held: DeviceText) -> str:
