@@ -46,11 +46,13 @@ class Wording:
     """A message of a code, ready to be filled: its templates, its severity, and the facts that they take.
 
     ``needs`` are those without which it cannot be told; ``facts`` are all that the code knows;
-    ``translatable`` are the facts of texts that can be translated.
+    ``translatable`` are the facts of texts that can be translated. ``page_hint`` is what pages
+    say in place of the hint; it takes the same facts.
     """
 
     message: str
     hint: str | None
+    page_hint: str | None
     severity: Mapping[str, Severity]
     needs: frozenset[str]
     facts: frozenset[str]
@@ -82,6 +84,7 @@ class Variant(_Worded):
     """Another message of a code; what it does not give is the code's."""
 
     hint: _Text | None = None
+    page_hint: _Text | None = None
 
 
 class Explanation(_Worded):
@@ -91,6 +94,8 @@ class Explanation(_Worded):
     its class.
 
     The hint is what findings say too, but where a variant has its own, or where there is nothing to do.
+    ``page_hint`` is what pages say instead, where the hint names what they do not have, such as an option of the
+    command line.
     """
 
     severity: Severities
@@ -101,6 +106,7 @@ class Explanation(_Worded):
     meaning: _Text
     why: _Text
     hint: _Text
+    page_hint: _Text | None = None
     example: _Text
 
     @property
@@ -129,11 +135,12 @@ class Explanation(_Worded):
         # The code's own hint is for people to read on its page too: no template.
         template = variant.hint or self.hint.replace("{", "{{").replace("}", "}}")
         hint = None if template.startswith("nothing") else template
+        page_hint = variant.page_hint or (None if variant.hint else self.page_hint)
         severity = variant.severity or self.severity
         needs = frozenset((*placeholders(message), *placeholders(hint or ""), *(severity.keys() - {USUAL})))
         known = frozenset((*self.facts, *self.conditions))
         translatable = (placeholders(text) for text in (message, hint) if text and has_words(text))
-        return Wording(message, hint, severity, needs, known, frozenset().union(*translatable))
+        return Wording(message, hint, page_hint, severity, needs, known, frozenset().union(*translatable))
 
 
 def placeholders(template: str) -> frozenset[str]:

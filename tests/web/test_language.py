@@ -198,8 +198,9 @@ def test_a_catalogue_shows_on_every_page(pseudo: str, tmp_path: Path) -> None:
 def test_the_catalogue_has_the_messages_and_hints_of_findings(messages: Catalog) -> None:
     for entry in load_codes().codes.values():
         for wording in entry.wordings.values():
-            for text in (wording.message, wording.hint):
+            for text in (wording.message, wording.hint, wording.page_hint):
                 assert not text or (text in messages) == has_words(text)
+        assert entry.meaning in messages
     unused = messages["nothing refers to parameter {name!r}"]
     assert unused.auto_comments == ["finding parameter-unused"]
     source = read_text(SOURCE).splitlines()
@@ -247,6 +248,22 @@ def test_a_translation_that_does_not_take_the_facts_is_not_used() -> None:
     finding = note("parameter-unused", name="voice")
     wrong = {"nothing refers to parameter {name!r}": "{nomen}", finding.hint or "": "{"}
     assert translate_finding(finding, lambda text: wrong.get(text, text)) == (finding.message, finding.hint)
+
+
+def test_a_page_names_its_own_checkbox_where_the_command_line_has_an_option() -> None:
+    finding = note("lines-unconfirmed", accepted=False)
+    assert finding.hint is not None
+    assert "--accept-unconfirmed" in finding.hint
+    label = re.search(
+        r'name="accept_unconfirmed"[^>]*> \{\{ _\("([^"]+)"\)', (TEMPLATES / "runs/new.html.j2").read_text()
+    )
+    assert label is not None
+    for one in (finding, finding.model_copy(update={"variant": "refused"})):
+        said = translate_finding(one, lambda text: text)
+        assert f"“{label[1]}”" in (said.hint or "")
+        assert "--" not in (said.hint or "")
+    translated = translate_finding(finding, lambda text: f"⟦{text}⟧")
+    assert (translated.hint or "").startswith("⟦try the lines on the device")
 
 
 def test_where_there_is_english_alone_nothing_is_to_be_chosen(tmp_path: Path) -> None:

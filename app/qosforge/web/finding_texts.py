@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from qosforge.finding_codes import has_words, parse_codes
+from qosforge.finding_codes import has_words, load_codes, parse_codes
 from qosforge.findings import Finding
 from qosforge.note import fill, wording_of
 from qosforge.reports.preview import FindingDocument
@@ -30,16 +30,31 @@ def translate_finding(finding: Finding | FindingDocument, gettext: Callable[[str
         found = gettext(template)
         return None if found == template else fill(found, finding.facts)
 
-    hint = translated(wording.hint) if wording.hint and finding.hint else None
-    return FindingTexts(translated(wording.message) or finding.message, hint or finding.hint)
+    hint = finding.hint
+    if wording.page_hint and hint:
+        hint = fill(wording.page_hint, finding.facts) or hint
+    template = wording.page_hint or wording.hint
+    hint = (translated(template) if template and hint else None) or hint
+    return FindingTexts(translated(wording.message) or finding.message, hint)
+
+
+def translate_meaning(finding: Finding | FindingDocument, gettext: Callable[[str], str]) -> str:
+    """What the code of a finding means, in the language of ``gettext``; the code itself where it is not known (any
+    more).
+    """
+    known = load_codes().codes.get(finding.code)
+    return gettext(known.meaning) if known else finding.code
 
 
 def extract_texts(file: BinaryIO, *_: object, **__: object) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Babel's extractor for ``finding_codes.yaml``: the messages and hints that findings have, at their codes."""
+    """Babel's extractor for ``finding_codes.yaml``: the messages and hints that findings have, at their codes,
+    and what the codes mean.
+    """
     source = file.read().decode()
     lines = {line.strip(): number for number, line in enumerate(source.splitlines(), 1)}
     for code, entry in parse_codes(source).codes.items():
+        yield lines[f"{code}:"], None, entry.meaning, [f"finding {code}"]
         for wording in entry.wordings.values():
-            for text in (wording.message, wording.hint):
+            for text in (wording.message, wording.hint, wording.page_hint):
                 if text and has_words(text):
                     yield lines[f"{code}:"], None, text, [f"finding {code}"]

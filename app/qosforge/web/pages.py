@@ -25,7 +25,7 @@ from qosforge.runs.record.run import Run
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.documentation import documentation
-from qosforge.web.finding_texts import translate_finding
+from qosforge.web.finding_texts import translate_finding, translate_meaning
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
 from qosforge.web.plain_forms import METHOD_FIELD, PLAIN_FORM, TOKEN_FIELD, form_page
@@ -160,6 +160,7 @@ def _environment(language: str, prefix: str) -> Environment:
     environment.filters["ago"] = partial(ago, ngettext=translations(language).ngettext)
     environment.filters["breakable"] = breakable
     environment.filters["row_table"] = row_table
+    environment.filters["meaning"] = partial(translate_meaning, gettext=translations(language).gettext)
     environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)
     environment.filters["platform_title"] = _platform_title
     return environment

@@ -21,6 +21,9 @@ REASONED = frozenset(
 
 RECOVER = "qosforge recover puts its devices back; a service does it by itself, and again until they answer"
 
+NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
+"""The way on where measuring did not show what the policy asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reason:

@@ -15,7 +15,7 @@ from itertools import count
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.errors import QosforgeError, TesterError
 from qosforge.runs.engine.port import Engine
-from qosforge.runs.record.reason import REASONED, RECOVER, Reason, reason_of_errors, retry
+from qosforge.runs.record.reason import NOT_MET, REASONED, RECOVER, Reason, reason_of_errors, retry
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import PreparedDevice
 from qosforge.runs.record.tables import RunStatus, Verdict
@@ -50,7 +50,6 @@ from qosforge.tester.measurement.document import Side
 from qosforge.validation.reads import devices_to_read
 
 _REFUSAL = (StepError(message="findings stand against it", hint="correct the policy by its findings"),)
-_NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
 
 
 _WITH_OR_WITHOUT = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
@@ -299,7 +298,7 @@ class RunAttempt:
             why += f", and {word.by} rejected keeping it" if in_time else ", and nobody said in time to keep it"
         if got.restores:
             why += f". What is restored is worse in this: {got.restores}"
-        return Reason(why, "measure-after", _NOT_MET)
+        return Reason(why, "measure-after", NOT_MET)
 
     def _await_keep_decision(self, question: str) -> KeepDecision:
         """What an approver said of keeping a change, or that nobody did in time."""

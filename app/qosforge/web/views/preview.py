@@ -20,6 +20,7 @@ from qosforge.platforms.base import platform
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import FidelityCell, fidelity_by_class
+from qosforge.reports.folded_findings import FindingFold, fold_findings
 from qosforge.reports.grouped_findings import FindingGroup, GroupRow, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 from qosforge.reports.proofs import Proofs, proof_of, proofs
@@ -229,6 +230,11 @@ class PreviewView:
     def finding_groups(self) -> tuple[FindingGroup[FindingDocument], ...]:
         """The findings, the gravest first."""
         return group_findings(self.preview.findings)
+
+    @property
+    def finding_folds(self) -> tuple[FindingFold[FindingDocument], ...]:
+        """The same; many of one code, each with a message of its own, stand together."""
+        return tuple(fold_findings(self.finding_groups))
 
     @cached_property
     def proofs(self) -> Proofs:

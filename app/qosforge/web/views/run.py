@@ -19,6 +19,7 @@ from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.treatment import TrafficClass
 from qosforge.reports.evidence import interval, observed
+from qosforge.reports.folded_findings import FindingFold, fold_findings
 from qosforge.reports.gathered_changes import GatheredChange, difference_or_lines, gather_changes
 from qosforge.reports.grouped_findings import FindingGroup, group_findings
 from qosforge.reports.model import DeviceReport, RunReport
@@ -28,7 +29,7 @@ from qosforge.reports.trade_offs import side_texts
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
-from qosforge.runs.record.reason import RECOVER, retry
+from qosforge.runs.record.reason import NOT_MET, RECOVER, retry
 from qosforge.runs.record.rolled_back import rollbacks_of, rolled_back_by
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
@@ -220,6 +221,11 @@ class RunView:
         """The findings, grouped as a preview does it, the gravest first."""
         return group_findings(self.report.findings)
 
+    @property
+    def finding_folds(self) -> tuple[FindingFold[Finding], ...]:
+        """The same; many of one code, each with a message of its own, stand together."""
+        return tuple(fold_findings(self.finding_groups))
+
     @cached_property
     def events(self) -> list[Event]:
         """The newest events, newest first."""
@@ -345,9 +351,10 @@ class RunView:
         return tuple(one for one in self.because if one != self.run.reason)
 
     @property
-    def way_on(self) -> Literal["retry", "recover", ""]:
+    def way_on(self) -> Literal["retry", "recover", "judged", ""]:
         """What the reason of its end names as the way on, where the page has its own words for that."""
-        return {retry(self.run.id): "retry", RECOVER: "recover"}.get(self.run.reason_hint, "")  # type: ignore[return-value]
+        known = {retry(self.run.id): "retry", RECOVER: "recover", NOT_MET: "judged"}
+        return known.get(self.run.reason_hint, "")  # type: ignore[return-value]
 
     @property
     def unmet(self) -> tuple[str, ...]:
