@@ -59,7 +59,7 @@ def _card(page: str, network: str) -> str:
 def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Persons, backend: Backend) -> None:
     persons.add("ann", Role.OPERATOR).log_in(client)
     page = client.get("/").text
-    assert "First steps" in page
+    assert page.index("First steps") < page.index("Needs attention")  # nothing is known that could need any
     assert page.count('<span class="badge">done</span>') == 1  # there are networks
     assert "nothing known yet" in _card(page, "campus")
     store_reading = {"r1": backend.artifacts.put_text("hostname r1\n")}
@@ -241,3 +241,15 @@ def test_ten_thousand_runs_are_not_gone_through(many: Backend) -> None:
                 assert "site-19" in client.get("/").text
             steps += counted
     assert 0 < steps[1] < 1.2 * steps[0], steps
+
+
+@pytest.mark.parametrize(
+    ("address", "entry"),
+    [("/audit", "/networks"), ("/networks", "/networks"), ("/runs", "/runs"), ("/policies", "/policies")],
+)
+def test_the_menu_marks_where_a_page_belongs(
+    client: TestClient, persons: Persons, address: str, entry: str
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    menu = client.get(address).text.partition("</nav>")[0]
+    assert re.findall(r'href="([^"]+)" aria-current="page"', menu) == [entry]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import unescape
 
 import numpy as np
@@ -15,11 +16,12 @@ from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge
 from qosforge.inventory.loader import load_network
+from qosforge.note import note
 from qosforge.reports.model import ClassVerdict
 from qosforge.resources import root
-from qosforge.runs.record.reason import RECOVER, Reason, retry
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, retry
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.summaries import MeasurementSummary, ReadSummary, StageSummary
+from qosforge.runs.record.summaries import MeasurementSummary, ReadSummary, StageSummary, ValidateSummary
 from qosforge.runs.record.tables import RunStatus, Verdict
 from tests.web.people import Persons
 from tests.web.test_runs import wait_for_approval
@@ -49,20 +51,26 @@ def steps(client: TestClient, run: str) -> dict[str, str]:
     return {name: state for state, name in re.findall(r'class="step (\w+)".*?class="name">([^<]+)<', page, re.S)}
 
 
-def roll_back(backend: Backend, run: str) -> None:
-    """Let it be rolled back for a delay of 177 ms where 30 ms are asked for."""
+def measure(backend: Backend, run: str, stage: str) -> None:
+    """Let a delay of 177 ms be measured where 30 ms are asked for."""
     store, put = backend.run_requests.store, backend.artifacts.put_json
     objective = Objective(delay={"p95": 0.03})
     generator = np.random.default_rng(1)
     seen = Sample.of_delays(*(177e9 * generator.uniform(0.9, 1.1, 2_000) for _ in range(8)), independent=True)
     verdict = judge(objective, seen, evidence="emulated")
     of = {"scenario": "one", "traffic_class": "voice", "path": "a→b"}
-    with store.stage(run, "measure-after", MeasurementSummary()) as summary:
+    with store.stage(run, stage, MeasurementSummary()) as summary:
         told = ClassVerdict(**of, objective=objective, verdict=verdict)
         summary.verdicts = put([told.model_dump(mode="json")])
+
+
+def roll_back(backend: Backend, run: str) -> None:
+    """Let it be rolled back for what was measured."""
+    store = backend.run_requests.store
+    measure(backend, run, "measure-after")
     with store.stage(run, "rollback", StageSummary()):
         pass
-    why = Reason("after the push the objectives are not met", "measure-after", "change the policy")
+    why = Reason("after the push the objectives are not met", "measure-after", NOT_MET)
     store.set_status(run, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=why)
 
 
@@ -132,6 +140,12 @@ def test_a_device_between_two_states_is_named_with_what_comes_next(
     assert "The service brings it back by itself" in said
     assert "1 reason the table is full" in said
     assert "qosforge recover" not in said
+    page = text(client.get(f"/runs/{run}").text)
+    assert "It cannot be cancelled while a device stands between two states." in page
+    assert "qosforge recover" not in page
+    home = text(client.get("/").text)
+    assert "gold on campus : e300 stands between two states; the service brings it back by itself" in home
+    assert "the table is full" not in home
 
 
 def test_the_way_on_names_a_button_of_the_page_not_a_command(
@@ -145,3 +159,45 @@ def test_the_way_on_names_a_button_of_the_page_not_a_command(
     said = text(client.get(f"/runs/{run}").text)
     assert "“Try again” begins it again" in said
     assert "qosforge retry" not in said
+
+
+def test_where_objectives_are_broken_the_class_is_named_and_where_to_change_it(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    roll_back(backend, run)
+    said = text(client.get(f"/runs/{run}/progress").text)
+    assert "What to do voice : 0 of 1 met. Give the class more in the policy, or ask for less" in said
+    assert NOT_MET not in said
+
+
+def test_a_run_without_changes_whose_objectives_are_broken_says_so_first(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    measure(backend, run, "measure-before")
+    backend.run_requests.store.set_status(run, RunStatus.NO_CHANGES, Verdict.BROKEN)
+    page = client.get(f"/runs/{run}/progress").text
+    assert "already held what the policy asks for, and 0 of 1 objectives are met, 1 broken." in text(page)
+    assert "What to do voice : 0 of 1 met." in text(page)
+    assert 'class="card state-no_changes is-broken head"' in page
+
+
+def findings_of(client: TestClient, backend: Backend, run: str, ends: Iterable[int]) -> str:
+    """The page of a run's findings, of which there is one for each link."""
+    found = [note("link-ends-differ", here="100 %", there="30 %", far=f"d{n}") for n in ends]
+    kept = backend.artifacts.put_json([finding.model_dump(mode="json") for finding in found])
+    with backend.run_requests.store.stage(run, "validate", ValidateSummary(findings=kept)):
+        pass
+    return client.get(f"/runs/{run}?tab=findings").text
+
+
+def test_many_findings_of_one_code_stand_folded_under_what_it_means(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    few = findings_of(client, backend, run, range(4))
+    assert text(few).count("police the class where it enters") == 4
+    assert "give priority different shares" not in few
+    many = findings_of(client, backend, run, range(110))
+    assert "▲ 110 warnings the ends of a link give priority different shares" in text(many)
+    assert text(many).count("police the class where it enters") == 1
+    folded = many[many.index('id="fold-link-ends-differ-') : many.index("</details>", many.index('id="fold-'))]
+    assert folded.count("at most here, 30 % at d") == 110

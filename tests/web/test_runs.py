@@ -86,6 +86,17 @@ def told(answer: object) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", str(getattr(answer, "text", "")))).split())
 
 
+def test_an_empty_list_leads_to_a_first_run(client: TestClient, enter: Enter) -> None:
+    enter("ann", Role.OPERATOR)
+    page = client.get("/runs").text
+    empty = page[page.index('id="list"') :]
+    assert 'href="/policies"' in empty
+    assert 'href="/runs/new"' in empty
+    assert 'href="/runs"' in client.get("/runs?status=kept").text.partition('id="list"')[2]
+    enter("eve", Role.VIEWER)
+    assert 'href="/runs/new"' not in client.get("/runs").text
+
+
 def test_the_list_is_narrowed_and_paged(client: TestClient, enter: Enter, backend: Backend) -> None:
     enter("vic", Role.VIEWER, NETWORK)
     store = backend.run_requests.store
@@ -142,7 +153,8 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     wait_for_approval(backend, waits)
     mine = told(client.get("/"))
     assert "Needs attention 1" in mine
-    assert f"{POLICY} on {NETWORK} , created by ann, ticket CHG-7. It waits for an approver." in mine
+    size = "1 device, lines gained and lost: +1 −0 lines"
+    assert f"{POLICY} on {NETWORK} , created by ann, ticket CHG-7: {size} . It waits for an approver." in mine
     assert f"Under way Run Network Outcome Objectives By Created {POLICY} {under_way[:13]}" in mine
     enter("bob", Role.APPROVER)
     assert f"Review {POLICY} on {NETWORK}" in client.get("/").text

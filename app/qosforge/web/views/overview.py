@@ -23,6 +23,7 @@ from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.requests.change_size import ChangeSize, change_size
 
 LAST = 8
 """Ended runs that are listed."""
@@ -145,6 +146,7 @@ class Overview:
     networks: tuple[NetworkHealth, ...]
     rolled_back: frozenset[str]
     has_readings: bool
+    backend: Backend
 
     @classmethod
     def of(cls, backend: Backend, caller: Principal) -> Self:
@@ -165,7 +167,12 @@ class Overview:
             networks=health,
             rolled_back=frozenset(rolled_back_since(store, ended[:LAST])),
             has_readings=any(one.readings for one in health),
+            backend=backend,
         )
+
+    def size(self, run: Run) -> ChangeSize | None:
+        """How much a run that waits would change, as far as it prepared that."""
+        return change_size(self.backend.run_requests.store, self.backend.artifacts, run)
 
     @property
     def failed(self) -> tuple[RunOutline, ...]:
