@@ -79,6 +79,15 @@ def test_no_page_asks_another_host_or_does_what_the_policy_forbids(documentation
     assert re.findall(r"(?:url\(|@import )[\"']?(?:https?:)?//", styles) == []
 
 
+def test_every_page_leads_back_to_the_service(documentation_folder: Path) -> None:
+    for path in pages(documentation_folder):
+        if path.name == "404.html":  # the service answers with a page of its own
+            continue
+        back = re.search(r'<a href="([^"]+)">← Back to the service</a>', path.read_text(encoding="utf-8"))
+        assert back, path
+        assert (path.parent / back[1]).resolve() == documentation_folder.parent.resolve(), path
+
+
 def test_every_command_has_its_options_there(documentation_folder: Path) -> None:
     text = (documentation_folder / "every-command" / "index.html").read_text(encoding="utf-8")
     for name in ENTRIES:
