@@ -27,6 +27,7 @@ TABLE = "inet qosforge"
 LINKS, QDISCS, RULES = "ip -j link show", "tc -d -j qdisc show", f"nft -j -nn list table {TABLE}"
 CLASSES = "tc -d class show dev"
 """What a router is asked; the last one with an interface behind it."""
+_ETHERNET_MTU = 1500
 _DEFAULT_HANDLE = "0:"
 _HOOK_PRIORITY = -150  # "mangle", nft(8)
 _CLASS = re.compile(
@@ -58,8 +59,8 @@ def shown_lines(
     qdiscs_of = _by_interface(qdiscs)
     with understood(LINKS):
         told = [link for link in read_list(links, LINKS) if "LOOPBACK" not in link["flags"]]
-        up = {interface_name(link["ifname"]): "UP" in link["flags"] for link in told}
-        lines = [f"ip link set dev {dev} {'up' if up[dev] else 'down'}" for dev in sorted(up)]
+        up = {interface_name(link["ifname"]): _link_words(link) for link in told}
+        lines = [f"ip link set dev {dev} {up[dev]}" for dev in sorted(up)]
     for dev in sorted(up):
         with understood(f"{CLASSES} {dev}"):
             lines += printable(tuple(_tree(dev, qdiscs_of.get(dev, []), classes.get(dev, ""))))
@@ -68,6 +69,12 @@ def shown_lines(
         with understood(RULES):
             lines += printable(tuple(_rules(read_json(rules, RULES)["nftables"])))
     return tuple(lines)
+
+
+def _link_words(link: Mapping[str, Any]) -> str:
+    """Whether an interface is up, and its MTU (bytes) where packets are longer than those of Ethernet."""
+    mtu = whole(link.get("mtu", _ETHERNET_MTU))
+    return f"{f'mtu {mtu} ' if mtu > _ETHERNET_MTU else ''}{'up' if 'UP' in link['flags'] else 'down'}"
 
 
 def trees(qdiscs: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from qosforge.compiler.candidate import make_candidate, rollback_lines
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Fidelity, Severity
 from qosforge.platforms.base import platform
-from qosforge.tester.scenario.schedulers import twin_scheduler
+from qosforge.tester.scenario.schedulers import port_service, twin_scheduler
 from qosforge.twin.schedulers import CbwfqScheduler, StrictWrrScheduler
 
 from .test_linux_sharing import CLASSES, FRAME, RATE, lowered, measured, parts, scheduler_of, worst_ms
@@ -47,6 +47,14 @@ def words_of(made: CompiledDevice) -> list[str]:
 def reads_back(made: CompiledDevice) -> bool:
     read = LINUX.parse(made.text, "r", "")
     return not read.unknown and read.interface("out") == made.plan.interface("out")
+
+
+def twin_bucket(made: CompiledDevice) -> int:
+    """The bytes of the bucket that the twin has for the port, which is of a faster line."""
+    egress = made.plan.interfaces[0].egress
+    shape = port_service(made.plan, made.plan.interfaces[0], 2 * (egress.shape_rate or 0), 10**12).shape
+    assert shape is not None
+    return shape.burst_bytes
 
 
 def last_of(bands: int) -> str:
@@ -162,13 +170,43 @@ def test_tbf_holds_the_rate_where_the_kernel_has_no_htb() -> None:
     assert reads_back(lowered(running=kernel("tbf", "hfsc")))
 
 
-@pytest.mark.parametrize("rate", [64_000, 2_000_000, 12_800_000, 13_000_000, 1_000_000_000, 10_000_000_000])
-def test_a_port_sends_until_its_bucket_has_what_divides_the_rate(rate: int) -> None:
-    """TBF drops what its own queue has no room for; tc shows a limit beyond the bucket as a time."""
-    (line,) = [w for w in words_of(lowered(rate=rate, running=kernel("tbf", "ets"), classes=SHARES)) if "tbf" in w]
+def with_mtu(text: str, mtu: int) -> str:
+    return text.replace("ip link set dev out up", f"ip link set dev out mtu {mtu} up") if mtu > 1500 else text
+
+
+@pytest.mark.parametrize("mtu", [1500, 9000, 65535])
+@pytest.mark.parametrize("rate", [64_000, 2_000_000, 12_800_000, 70_000_000, 1_000_000_000, 10_000_000_000])
+def test_a_bucket_holds_the_longest_packet_and_lets_it_wait_until_it_has_bands(rate: int, mtu: int) -> None:
+    """TBF drops what is longer than its bucket, and what its own queue has no room for before it has another.
+
+    tc shows a limit beyond the bucket as a time.
+    """
+    before = with_mtu(kernel("tbf", "ets"), mtu)
+    made = lowered(rate=rate, running=before, classes=SHARES)
+    (line,) = [words for words in words_of(made) if " tbf " in words]
     bucket, limit = (int(word.rstrip("b")) for word in (line.split()[5], line.split()[7]))
     microsecond = rate / 8e6
-    assert 1518 <= limit < bucket - 2 * microsecond
+    assert mtu + 18 <= limit < bucket - 2 * microsecond
+    assert bucket <= max(mtu * 1.1, rate / 8000 * 1.05)
+    read = LINUX.parse(with_mtu("ip link set dev out up\n", mtu) + made.text, "r", "")
+    assert not read.unknown
+    assert read.interface("out") == made.plan.interface("out")
+    assert twin_bucket(made) == bucket
+
+
+def test_a_bucket_that_is_too_small_for_packets_that_are_longer_now_is_entered_anew() -> None:
+    before = kernel("tbf", "ets")
+    held = before + lowered(running=before, classes=SHARES).text
+    assert make_candidate(lowered(running=held, classes=SHARES), held).empty
+    longer = with_mtu(held, 9000)
+    delta = make_candidate(lowered(running=longer, classes=SHARES), longer).delta
+    assert any(" tbf rate 2mbit burst 9120b " in line for line in delta)
+
+
+@pytest.mark.parametrize(("mtu", "words"), [(1500, "up"), (1280, "up"), (9000, "mtu 9000 up")])
+def test_an_mtu_above_that_of_ethernet_is_shown(mtu: int, words: str) -> None:
+    links = json.dumps([{"ifname": "out", "flags": ["UP"], "mtu": mtu}])
+    assert shown_lines(links, "[]", {}, "") == (f"ip link set dev out {words}",)
 
 
 def test_without_htb_bands_serve_shares_and_do_not_cap_priority() -> None:

@@ -365,7 +365,8 @@ class Plan(PlanModel):
     decides which policies they take. ``filter_masks`` are those of the lists that filter packets on ports, where a
     device has few masks. ``auto_qos`` are ports on which a macro of the device has typed QoS, and may type it anew.
     ``flow_control`` are those that heed or send pause frames, which stop all classes at once. ``schedulers`` are
-    those that the device has, where it tells that and it differs between devices of an image.
+    those that the device has, where it tells that and it differs between devices of an image. ``mtus`` are the
+    bytes of the longest IP packets of interfaces by name, where the device tells of longer ones than is usual.
     """
 
     schema_version: int = 1
@@ -380,6 +381,7 @@ class Plan(PlanModel):
     auto_qos: tuple[str, ...] = ()
     flow_control: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()
+    mtus: tuple[tuple[str, int], ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

@@ -67,7 +67,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     for interface in plan.interfaces:
         if interface.name in scheduled:
             if interface.egress.scheduler is not None:
-                tree = _tree(interface.name, interface.egress, schedulers)
+                tree = _tree(interface, schedulers, dict(plan.mtus).get(interface.name))
                 result.add(_kind(interface.egress.scheduler), interface.name, **tree)
         elif interface.egress.scheduler is None and _has_tree(there.get(interface.name)):
             result.add("no-tree", interface.name, dev=interface.name)
@@ -94,7 +94,8 @@ def rate_words(rate: int) -> str:
     return f"{rate}bit"
 
 
-def _tree(dev: str, egress: Egress, schedulers: Collection[str]) -> dict[str, Any]:
+def _tree(interface: InterfacePlan, schedulers: Collection[str], mtu: int | None) -> dict[str, Any]:
+    dev, egress = interface.name, interface.egress
     assert egress.scheduler is not None
     assert egress.shape_rate is not None
     rate, scheduler = egress.shape_rate, egress.scheduler
@@ -105,10 +106,10 @@ def _tree(dev: str, egress: Egress, schedulers: Collection[str]) -> dict[str, An
         "dev": dev,
         "default": minor(rest_of(rest) if rest else 0),
         "whole": WHOLE,
-        "by_tbf": HTB not in schedulers,
+        "by_tbf": egress.shape_burst is not None,
         "rate": rate_words(rate),
-        "burst": burst(rate),
-        "waiting": waiting_bytes(rate),
+        "burst": egress.shape_burst or burst(rate),
+        "waiting": waiting_bytes(egress.shape_burst or 0, mtu),
         "r2q": max(R2Q, -(-rate // (8 * CAPABILITIES.quantum.maximum))),
         "filters": tuple(_filters(dev, virtual)),
     }

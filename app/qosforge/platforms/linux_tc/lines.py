@@ -98,7 +98,7 @@ def _rule(line: str, pattern: str, *refers: str) -> Line:
 
 TABLE = CommandTable(
     Line("scheduler", f"modprobe {{{'|'.join(f'sch_{name}' for name in SCHEDULERS)}}}:module"),
-    Line("link", "ip link set dev WORD:dev {up|down}"),
+    Line("link", "ip link set dev WORD:dev [mtu <1-4294967295>:mtu] {up|down}"),
     Line(
         "holder",
         "tc qdisc replace dev WORD:dev root handle HANDLE:handle tbf rate RATE:rate burst SIZE:burst "

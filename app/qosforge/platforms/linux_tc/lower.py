@@ -22,7 +22,7 @@ from qosforge.platforms.linux_tc.fidelity import tree_fidelity
 from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms_at_output
 from qosforge.platforms.linux_tc.policing import policer
 from qosforge.platforms.linux_tc.sharing import HFSC
-from qosforge.platforms.linux_tc.trees import Tree, lower_tree
+from qosforge.platforms.linux_tc.trees import Tree, bucket, lower_tree
 from qosforge.platforms.recognition import dscp_of, ports_only
 from qosforge.units import format_rate
 
@@ -50,6 +50,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
             interfaces=tuple(interfaces),
             foreign_lists=running.foreign_lists if running else (),
             schedulers=told,
+            mtus=running.mtus if running else (),
         ),
         findings=tuple(dict.fromkeys(findings)),
         fidelity=tuple(nearness),
@@ -90,7 +91,8 @@ def _interface(
     if interface_request.schedule:
         tree = lower_tree(request, interface_request, findings)
     if tree is not None:
-        egress = _egress(request, interface_request, tree)
+        mtus = dict(running.mtus) if running else {}
+        egress = _egress(request, interface_request, tree, mtus.get(interface_request.name))
         nearer, told = tree_fidelity(request, interface_request, tree)
         nearness.extend(nearer)
         findings.extend(told)
@@ -115,8 +117,10 @@ def _interface(
     return InterfacePlan(name=interface_request.name, ingress=ingress, egress=egress)
 
 
-def _egress(request: DeviceRequest, interface_request: InterfaceRequest, tree: Tree) -> Egress:
-    whole = Egress(scheduler=tree.scheduler, shape_rate=tree.rate)
+def _egress(request: DeviceRequest, interface_request: InterfaceRequest, tree: Tree, mtu: int | None) -> Egress:
+    # HTB sends a packet that is longer than its bucket and waits the longer after it: its bucket is not looked at.
+    held = None if HTB in request.features else bucket(tree.rate, mtu)
+    whole = Egress(scheduler=tree.scheduler, shape_rate=tree.rate, shape_burst=held)
     return _told_apart(request, interface_request, request.classes, whole)
 
 

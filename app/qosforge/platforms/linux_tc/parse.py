@@ -65,6 +65,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         interfaces=interfaces,
         unknown=reading.unknown,
         schedulers=tuple(entry["module"].removeprefix("sch_") for entry in reading.all("scheduler")),
+        mtus=tuple((entry["dev"], entry["mtu"]) for entry in reading.all("link") if "mtu" in entry),
     )
 
 
@@ -193,7 +194,8 @@ def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -
     egress = read_tree.output(f"out/{dev}", default)
     if sharing is not None:
         miss_what_queues_elsewhere(reading, dev, sharing, egress)
-    return egress.model_copy(update={"shape_rate": whole.rate})
+    held = whole.line["burst"] if whole.line.id == "holder" else None
+    return egress.model_copy(update={"shape_rate": whole.rate, "shape_burst": held})
 
 
 @dataclass(frozen=True)

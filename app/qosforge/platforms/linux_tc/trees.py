@@ -63,8 +63,8 @@ class Level:
         return replace(self, request=request, rate=rate_of(queue), above=queue.number)
 
 
-_FULL_FRAME = 1536
-"""Bytes of a packet of Ethernet with its header and tags, and some more."""
+_HEADERS, _ROOM, _ROOM_PART = 36, 64, 128
+"""Bytes of the headers and tags of a link, at most; those that a bucket has besides, or one in so many if more."""
 Served = Callable[[Level, ClassRequest, int, list[Finding]], dict[str, Any]]
 """What tells how a class of a level is served at its rate (b/s), as fields of its queue."""
 
@@ -74,14 +74,28 @@ def burst(rate: int) -> int:
     return held_burst(rate * BURST_SECONDS / 8, rate)
 
 
-def waiting_bytes(rate: int) -> int:
-    """Bytes that wait in a bucket (TBF) of a rate (b/s) until it holds what divides the rate.
+def bucket(rate: int, mtu: int | None = None) -> int:
+    """Bytes of the bucket of TBF for a rate (b/s) where IP packets have up to ``mtu`` bytes, the usual if None.
+
+    TBF drops a packet for which its bucket is too small, whatever the rate (tbf_enqueue in net/sched/sch_tbf.c).
+    What cards have joined before (GRO) it takes apart again, so that packets as the line has them count.
+    """
+    longest = _longest(mtu)
+    return held_burst(max(burst(rate), longest + max(_ROOM, longest // _ROOM_PART)), rate)
+
+
+def _longest(mtu: int | None) -> int:
+    return (mtu or CAPABILITIES.full_packet.value) + _HEADERS
+
+
+def waiting_bytes(size: int, mtu: int | None = None) -> int:
+    """Bytes that wait in a bucket (TBF) of some size until it holds what divides the rate.
 
     That takes their place with its first line. Were it refused, or had they no room for a packet, the port would
     send nothing. They are less than the bucket holds: ``tc`` shows what takes longer than that to send as a time
     (``lat``, in whole microseconds), which would not tell the bytes again (tbf_print_opt in iproute2's tc/q_tbf.c).
     """
-    return max(burst(rate) // 2, _FULL_FRAME)
+    return max(size // 2, _longest(mtu))
 
 
 def port_rate(interface_request: InterfaceRequest) -> int:
