@@ -40,3 +40,9 @@ def parents_first(lines: Sequence[str]) -> list[str]:
         return depths[found["id"]], int(found["minor"], 16)
 
     return sorted(lines, key=order)
+
+
+def only_class(class_id: str, lines: Sequence[str]) -> bool:
+    """Whether no other class of these lines of ``tc class show`` is in the same tree."""
+    tree = f"{class_id.partition(':')[0]}:"
+    return [found["id"] for line in lines if (found := _PLACE.match(line)) and found["tree"] == tree] == [class_id]

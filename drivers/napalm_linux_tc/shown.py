@@ -15,7 +15,7 @@ from typing import Any
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.bands import BANDED, band_words, banded_class
 from napalm_linux_tc.buckets import readable
-from napalm_linux_tc.class_order import parents_first
+from napalm_linux_tc.class_order import only_class, parents_first
 from napalm_linux_tc.curves import shown_class
 from napalm_linux_tc.fair import KIND as FAIR
 from napalm_linux_tc.fair import shown_fair
@@ -140,8 +140,10 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
         if found is None:
             yield f"tc class add dev {dev} {line.strip().removeprefix('class ')}"
             continue
-        # What holds a tree of its own is served alone: its place among others says nothing.
-        alone = leaves.get(found["id"], {}).get("kind") in {"hfsc", *BANDED}
+        # What holds a tree of its own, and is the only class of its own, is served alone: its place among others
+        # says nothing.
+        holds = leaves.get(found["id"], {}).get("kind") in {"hfsc", *BANDED}
+        alone = holds and only_class(found["id"], told)
         own = int(_amount(found["rate"], _RATES))
         rate = own if alone else rate
         yield _class(dev, found, alone=alone)
