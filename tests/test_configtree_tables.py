@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qosforge.configtree import Grammar, LineRule, merge, transition
+import pytest
+
+from qosforge.configtree import Grammar, LineRule, difference, keep_lines, merge, transition, transitions
 
 GRAMMAR = Grammar(
     rules=(
@@ -58,3 +60,36 @@ def test_merging_replaces_tables_as_a_whole() -> None:
     current = GRAMMAR.parse("element 1 a\nmap 1 1\nother\n")
     merged = merge(current, GRAMMAR.parse("policy 2 g\n"), GRAMMAR)
     assert [line.text for line in merged] == ["map 1 1", "other", "policy 2 g"]
+
+
+KEPT = Grammar(
+    rules=(
+        LineRule("class", r"class (?P<id>\d+) .*", group="tree", reset="no tree", place="class {id}"),
+        LineRule("note", r"note .*", group="tree"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "lines"),
+    [
+        ("class 1 a\nclass 2 odd\n", "class 1 a\nclass 3 a\n", ["class 3 a"]),
+        ("class 1 a\nclass 2 odd\n", "class 1 a\nclass 2 odd\nclass 3 a\n", ["class 3 a"]),
+        ("class 1 a\nclass 2 odd\n", "class 1 a\nclass 2 a\n", ["no tree", "class 1 a", "class 2 a"]),
+        ("class 1 a\nclass 2 odd\n", "class 1 b\n", ["no tree", "class 1 b"]),
+        ("class 1 a\nclass 2 odd\n", "class 1 b\nclass 2 odd\n", ["no tree", "class 1 b", "class 2 odd"]),
+        ("class 1 a\nnote odd\n", "class 1 b\n", ["no tree", "class 1 b"]),
+    ],
+)
+def test_kept_lines_of_a_table_go_with_it_where_it_is_cleared(held: str, wanted: str, lines: list[str]) -> None:
+    """Where one stands in the place of a line that comes, the table is; else what comes is entered beside it."""
+    current = KEPT.parse(held)
+    current = keep_lines(current, {line.number: line.text for line in current if "odd" in line.text})
+    target = merge(current, KEPT.parse(wanted), KEPT)
+    delta, inverse = transitions(current, target, KEPT)
+    assert delta == lines
+    if "no tree" in delta:
+        came_back = [line.text for line in current if not line.text.startswith("note")]
+        assert inverse == ["no tree", *came_back]
+        gone = {line.removeprefix("-") for line in difference(current, target, KEPT) if line.startswith("-")}
+        assert gone == {line for line in came_back if line not in wanted.splitlines()}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
+from qosforge.configtree.tables import without_freed
 from qosforge.configtree.transition import Entry, managed
 from qosforge.configtree.tree import ConfigLine, Grammar, Tree
 
@@ -25,6 +26,7 @@ def difference(current: Tree, target: Tree, grammar: Grammar) -> tuple[str, ...]
     headings of the objects it is in, around it up to `CONTEXT` lines of the same object that stay. Lines under no
     rule are left out where they stay. Empty where nothing that a rule speaks of differs.
     """
+    current = without_freed(current, target, grammar)
     return tuple(_compare(current, target, grammar, "", 0))
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Self
 
 from qosforge.configtree.operations import Operation, ordered_lines
+from qosforge.configtree.tables import lines_freed, without_freed
 from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree
 
 
@@ -69,16 +70,19 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     """What ``current`` becomes when ``desired`` is put into it.
 
     Owned objects are replaced but for lines without a rule, tables (``group``) as a whole, other settings by their
-    key; everything else stays, unless it gives way to what is desired. A desired line that takes a setting back
-    (``no ...``) stands for its absence.
+    key; everything else stays, unless it gives way to what is desired or goes with its table (`lines_freed`). A
+    desired line that takes a setting back (``no ...``) stands for its absence.
     """
-    kept = {line.text for line in current if line.kept}
+    freed = lines_freed(current, desired, grammar, context)
+    kept = {line.text for line in current if line.kept} - freed
     wanted = managed((line for line in desired if line.text not in kept), context, grammar)
     groups = {e.rule.group.format(**e.values) for e in wanted.values() if e.rule.group}
     kinds = {e.rule.id for e in wanted.values()}
     result: list[ConfigLine] = []
     used: set[str] = set()
     for line in current:
+        if line.kept and line.text in freed:
+            continue
         found = grammar.find_rule(line, context)
         entry = Entry(line, *found, grammar) if found else None
         if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
@@ -129,11 +133,13 @@ def transition(current: Tree, target: Tree, grammar: Grammar) -> list[str]:
 
     Only lines under a rule are touched.
     """
+    current = without_freed(current, target, grammar)
     return _transition(_Objects.of(current, grammar), _Objects.of(target, grammar), grammar)
 
 
 def transitions(current: Tree, target: Tree, grammar: Grammar) -> tuple[list[str], list[str]]:
     """The `transition` from ``current`` to ``target``, and the one back."""
+    current = without_freed(current, target, grammar)
     before, after = _Objects.of(current, grammar), _Objects.of(target, grammar)
     return _transition(before, after, grammar), _transition(after, before, grammar)
 

@@ -72,6 +72,8 @@ def _rules(**more: Any) -> Change:
     return Change(group="rules", reset=f"nft delete table {TABLE_NAME}", **more)
 
 
+_ROOT, _CLASS, _QUEUE = "root", "class {id}", "queue in {parent}"
+"""Places that hold one scheduler, class or queue each: the kernel refuses to add another one there."""
 _AVERAGE = (
     "limit SIZE:limit min SIZE:minimum max SIZE:maximum avpkt SIZE:packet burst <1-4294967295>:burst "
     "probability CHANCE:probability bandwidth RATE:bandwidth"
@@ -103,81 +105,81 @@ TABLE = CommandTable(
         "holder",
         "tc qdisc replace dev WORD:dev root handle HANDLE:handle tbf rate RATE:rate burst SIZE:burst "
         "limit SIZE:limit",
-        change=_tree(defines="class {dev} {handle}1"),
+        change=_tree(defines="class {dev} {handle}1", place=_ROOT),
     ),
     Line(
         "tree",
         "tc qdisc replace dev WORD:dev root handle HANDLE:handle htb default HEX:default r2q <1-4294967295>",
-        change=_tree(defines="class {dev} {handle}"),
+        change=_tree(defines="class {dev} {handle}", place=_ROOT),
     ),
-    Line("foreign", change=_tree(), also=("tc qdisc replace dev WORD:dev root REST",)),
+    Line("foreign", change=_tree(place=_ROOT), also=("tc qdisc replace dev WORD:dev root REST",)),
     Line(
         "above",
         f"tc class add dev WORD:dev parent OUTER:handle classid CLASSID:id htb {_BUCKETS}",
-        change=_tree(defines="class {dev} {id}", refers=("class {dev} {handle}",)),
+        change=_tree(defines="class {dev} {id}", refers=("class {dev} {handle}",), place=_CLASS),
     ),
     Line(
         "ets",
         "tc qdisc add dev WORD:dev parent ABOVE:parent handle BANDS:handle ets strict <0-16>:strict "
         "[quanta <1-4294967295>*16:quanta] priomap <0-15>*=16:priomap",
-        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}", place=_QUEUE),
     ),
     Line(
         "prio",
         "tc qdisc add dev WORD:dev parent ABOVE:parent handle BANDS:handle prio bands <2-16>:bands "
         "priomap <0-15>*=16:priomap",
-        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}", place=_QUEUE),
     ),
     Line(
         "inner",
         "tc qdisc add dev WORD:dev parent BAND:parent handle INNER:handle htb default HEX:default "
         "r2q <1-4294967295>",
-        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}", place=_QUEUE),
     ),
     Line(
         "whole",
         f"tc class add dev WORD:dev parent HANDLE:handle classid CLASSID:id htb {_BUCKETS}",
-        change=_tree(defines="class {dev} {id}", refers=("class {dev} {handle}",)),
+        change=_tree(defines="class {dev} {id}", refers=("class {dev} {handle}",), place=_CLASS),
     ),
     Line(
         "class",
         f"tc class add dev WORD:dev parent CLASSID:parent classid CLASSID:id htb prio <0-7>:prio {_BUCKETS} "
         "quantum <1-4294967295>:quantum",
-        change=_tree(defines="class {dev} {id}", refers=("class {dev} {parent}",)),
+        change=_tree(defines="class {dev} {id}", refers=("class {dev} {parent}",), place=_CLASS),
     ),
     Line(
         "sharing",
         "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle hfsc default HEX:default",
-        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}"),
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}", place=_QUEUE),
     ),
     Line(
         "shared",
         "tc class add dev WORD:dev parent INSIDE:parent classid CLASSID:id hfsc "
         "[rt m1 RATE:burst_rate d MICROSECONDS:burst_us m2 RATE:guaranteed] ls m2 RATE:share [ul m2 RATE:ceil]",
-        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {id}"),
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {id}", place=_CLASS),
     ),
     Line(
         "queue",
         "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle {pfifo|bfifo}:kind "
         "limit <1-4294967295>:limit",
-        change=_tree(refers=("class {dev} {parent}",)),
+        change=_tree(refers=("class {dev} {parent}",), place=_QUEUE),
     ),
     Line(
         "fair",
         "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle fq_codel limit <1-4294967295>:limit "
         f"flows <1-65536>:flows {FIXED}",
-        change=_tree(refers=("class {dev} {parent}",)),
+        change=_tree(refers=("class {dev} {parent}",), place=_QUEUE),
     ),
     Line(
         "red",
         f"tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle red {_AVERAGE} [{{ecn}}:ecn]",
-        change=_tree(refers=("class {dev} {parent}",)),
+        change=_tree(refers=("class {dev} {parent}",), place=_QUEUE),
     ),
     Line(
         "gred",
         "tc qdisc add dev WORD:dev parent CLASSID:parent handle HANDLE:handle gred setup DPs <2-16>:numbers "
         "default <1-15>:default grio limit SIZE:limit",
-        change=_tree(refers=("class {dev} {parent}",), defines="queue {dev} {handle}"),
+        change=_tree(refers=("class {dev} {parent}",), defines="queue {dev} {handle}", place=_QUEUE),
     ),
     Line(
         "virtual",
@@ -194,14 +196,15 @@ TABLE = CommandTable(
         change=_tree(reset="tc filter del dev {dev} egress pref {pref}", refers=("filters {dev}",)),
     ),
     Line(
-        "other",
-        change=_tree(),
+        "other-class",
+        change=_tree(place=_CLASS),
         also=(
-            "tc class add dev WORD:dev REST",
-            "tc qdisc add dev WORD:dev parent REST",
-            "tc filter add dev WORD:dev REST",
+            "tc class add dev WORD:dev parent WORD classid WORD:id REST",
+            "tc class add dev WORD:dev WORD WORD:id REST",
         ),
     ),
+    Line("other-queue", change=_tree(place=_QUEUE), also=("tc qdisc add dev WORD:dev parent WORD:parent REST",)),
+    Line("other-filter", change=_tree(reset=""), also=("tc filter add dev WORD:dev REST",)),
     Line("no-tree", "tc qdisc del dev WORD:dev root", change=_tree()),
     Line("table", f"nft add table {TABLE_NAME}", change=_rules()),
     Line(

@@ -1,0 +1,127 @@
+"""Trees of Linux routers of which something was changed by hand: they are entered whole, or left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from qosforge.compiler.candidate import make_candidate, rollback_lines
+from qosforge.compiler.compile import CompiledDevice
+
+from . import test_linux_sharing as sharing
+from . import test_linux_virtual_queues as virtual
+from .test_linux_bands import BULK, SHARES, VOICE, WEB, a_class, kernel
+
+KERNEL = kernel("htb", "ets", "prio", "fq_codel")
+MARKED = virtual.classed("web", virtual.AF2, {"profiles": virtual.BY_MARK})
+
+
+def bands(classes: list[dict[str, Any]], running: str = KERNEL) -> CompiledDevice:
+    return sharing.lowered(classes=classes, running=running)
+
+
+def held_of(made: CompiledDevice, before: str) -> str:
+    return before + made.text.replace("!\n", "")
+
+
+def entered(lines: tuple[str, ...] | str) -> list[str]:
+    return [line for line in (lines.splitlines() if isinstance(lines, str) else lines) if line.startswith("tc ")]
+
+
+def is_whole(made: CompiledDevice, held: str) -> bool:
+    """Whether what is cleared comes back whole, as it is to be and as it was."""
+    candidate = make_candidate(made, held)
+    if not any(line.startswith("tc qdisc del ") for line in candidate.delta):
+        return True
+    clears = ("tc qdisc del ", "tc filter del ")
+    wanted, got = (
+        sorted(line for line in lines if not line.startswith(clears))
+        for lines in (entered(made.text), entered(candidate.delta))
+    )
+    back = sorted(line for line in entered(candidate.inverse) if not line.startswith(clears))
+    return got == wanted and back == sorted(entered(held))
+
+
+def without_each(held: str) -> Iterator[str]:
+    """What a router holds, without one line of its tree each time, and without all of its filters."""
+    for line in entered(held):
+        yield held.replace(f"{line}\n", "")
+    yield "".join(f"{line}\n" for line in held.splitlines() if " clsact" not in line and " filter " not in line)
+
+
+@pytest.mark.parametrize("percent", [10, 15])
+def test_a_tree_of_which_a_line_is_gone_is_entered_whole_where_it_is_cleared(percent: int) -> None:
+    """Of what is not understood for want of the others, the kernel keeps nothing as the tree goes."""
+    other = a_class("bulk", "af11", bandwidth={"percent": 10})
+    held = held_of(virtual.lowered(MARKED, other), virtual.KERNEL)
+    other = a_class("bulk", "af11", bandwidth={"percent": percent})
+    cleared = 0
+    for left in without_each(held):
+        made = virtual.lowered(MARKED, other, running=left)
+        assert is_whole(made, left)
+        cleared += "tc qdisc del dev wan0 root" in make_candidate(made, left).delta
+    assert (cleared > 0) == (percent != 10)
+
+
+BY_HAND = [
+    pytest.param(
+        SHARES, "parent 3:1 handle 10: pfifo limit 64", 'parent 3:1 handle 10: sfq {"limit":127}', id="bands"
+    ),
+    pytest.param([WEB], "handle 10: pfifo limit 64", 'handle 10: sfq {"limit":127}', id="htb"),
+    pytest.param(
+        [VOICE, a_class("web", "af21", bandwidth={"percent": 30}, fair_queue=True)],
+        "target 1024s",
+        "target 5ms",
+        id="fair",
+    ),
+]
+
+
+@pytest.mark.parametrize(("classes", "ours", "theirs"), BY_HAND)
+def test_a_queue_in_the_place_of_ours_makes_the_tree_be_entered_whole(
+    classes: list[dict[str, Any]], ours: str, theirs: str
+) -> None:
+    """The kernel adds no queue where there is one."""
+    held = held_of(bands(classes), KERNEL).replace(ours, theirs)
+    made = bands(classes, held)
+    assert make_candidate(made, held).delta[0] == "tc qdisc del dev out root"
+    assert is_whole(made, held)
+    told = [f.message for f in made.findings if f.code == "not-understood-affected"]
+    assert len(told) == 1
+    assert theirs in told[0]
+    assert "tc qdisc del dev out root" in told[0]
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        'handle 8001: fq_codel {"limit":10240}',
+        'handle 1: tbf {"rate":1}',
+        "handle 2: tbf rate 2mbit burst 1600b limit 1b",
+    ],
+)
+def test_a_scheduler_of_others_at_a_port_is_taken_off_before_ours_comes(root: str) -> None:
+    held = f"{KERNEL}tc qdisc replace dev out root {root}\n"
+    made = bands([VOICE, BULK], held)
+    assert make_candidate(made, held).delta[0] == "tc qdisc del dev out root"
+    assert is_whole(made, held)
+    assert [f.code for f in made.findings if f.code.startswith("not-understood")] == ["not-understood-affected"]
+
+
+def test_what_was_approved_as_the_way_back_is_what_is_rolled_back() -> None:
+    theirs = "tc class add dev out parent 1:1 classid 1:20 htb rate 1mbit ceil 2mbit burst 1600b cburst 1600b\n"
+    held = held_of(bands([WEB]), KERNEL) + theirs
+    made = bands([VOICE, BULK], held)
+    back = make_candidate(made, held).inverse
+    assert theirs.strip() in back
+    assert back == rollback_lines("linux_tc", held_of(made, KERNEL), held)
+
+
+def test_what_is_added_leaves_lines_of_others_alone() -> None:
+    filters = 'tc filter add dev wan0 {"kind":"u32"}\n'
+    plain = "".join(f"{line}\n" for line in virtual.KERNEL.splitlines()) + filters
+    made = virtual.lowered(MARKED, running=plain)
+    assert sorted(entered(make_candidate(made, plain).delta)) == sorted(entered(made.text))
+    assert [f.code for f in made.findings if f.code == "not-understood-affected"] == []
