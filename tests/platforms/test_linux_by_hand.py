@@ -12,7 +12,7 @@ from qosforge.compiler.compile import CompiledDevice
 
 from . import test_linux_sharing as sharing
 from . import test_linux_virtual_queues as virtual
-from .test_linux_bands import BULK, SHARES, VOICE, WEB, a_class, kernel
+from .test_linux_bands import BULK, SHARES, VOICE, WEB, a_class, kernel, shown
 
 KERNEL = kernel("htb", "ets", "prio", "fq_codel")
 MARKED = virtual.classed("web", virtual.AF2, {"profiles": virtual.BY_MARK})
@@ -125,3 +125,21 @@ def test_what_is_added_leaves_lines_of_others_alone() -> None:
     made = virtual.lowered(MARKED, running=plain)
     assert sorted(entered(make_candidate(made, plain).delta)) == sorted(entered(made.text))
     assert [f.code for f in made.findings if f.code == "not-understood-affected"] == []
+
+
+FOREIGN_QDISCS = """[{"kind":"htb","handle":"1:","dev":"out","root":true,"options":{"r2q":10,"default":"0x20"}},
+{"kind":"prio","handle":"20:","dev":"out","parent":"1:20",
+ "options":{"bands":3,"priomap":[1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1],"multiqueue":false}}]"""
+FOREIGN_CLASSES = (
+    "class htb 1:1 root rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b \n"
+    "class htb 1:10 parent 1:1 prio 0 quantum 25000 rate 1Mbit ceil 2Mbit burst 1600b cburst 1600b \n"
+    "class htb 1:20 parent 1:1 leaf 20: prio 5 quantum 3000 rate 1Mbit ceil 2Mbit burst 1600b cburst 1600b \n"
+    "class prio 20:1 parent 20: \nclass prio 20:2 parent 20: \nclass prio 20:3 parent 20: \n"
+)
+
+
+def test_a_class_with_bands_beside_others_keeps_its_place_among_them() -> None:
+    """Without its words it would be entered again as served first."""
+    (line,) = [line for line in shown(FOREIGN_QDISCS, FOREIGN_CLASSES) if " classid 1:20 " in line]
+    assert " htb prio 5 rate 1mbit " in line
+    assert line.endswith(" quantum 3000")
