@@ -26,7 +26,7 @@ from netmiko.linux import LinuxSSH
 from napalm_linux_tc import processors, undo
 from napalm_linux_tc.schedulers import known, look
 from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, filtered, kinds, shown_lines, trees
-from napalm_linux_tc.virtual_queues import FILTERS
+from napalm_linux_tc.virtual_queues import FILTERS, is_of_others
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
 _KNOWN = ("tc ", "nft ")
@@ -256,7 +256,8 @@ class LinuxTcDriver(BoundedDriver):
         self._save()
 
     def _save(self) -> None:
-        text = "".join(f"{line}\n" for line in self._running() if line.startswith(_KNOWN))
+        kept = (line for line in self._running() if line.startswith(_KNOWN) and not is_of_others(line))
+        text = "".join(f"{line}\n" for line in kept)
         _, errors, code = self._run(undo.SAVE, text)
         if code:
             raise CommandErrorException(f"{undo.SAVED} was not written: {errors.strip()}")

@@ -21,7 +21,7 @@ from napalm_linux_tc.fair import KIND as FAIR
 from napalm_linux_tc.fair import shown_fair
 from napalm_linux_tc.gred import shown_words
 from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words
-from napalm_linux_tc.virtual_queues import HOLDER, shown_filters
+from napalm_linux_tc.virtual_queues import HOLDER, INPUT, input_words, shown_filters
 
 TABLE = "inet qosforge"
 LINKS, QDISCS, RULES = "ip -j link show", "tc -d -j qdisc show", f"nft -j -nn list table {TABLE}"
@@ -64,6 +64,8 @@ def shown_lines(
     for dev in sorted(up):
         with understood(f"{CLASSES} {dev}"):
             lines += printable(tuple(_tree(dev, qdiscs_of.get(dev, []), classes.get(dev, ""))))
+        if any(qdisc["kind"] == INPUT for qdisc in qdiscs_of.get(dev, [])):
+            lines += printable((input_words(dev),))
         lines += printable(tuple(shown_filters(dev, (filters or {}).get(dev, ""))))
     if rules.strip():
         with understood(RULES):
@@ -119,7 +121,7 @@ def _by_interface(qdiscs: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]:
-    named = [q for q in qdiscs if q["handle"] != _DEFAULT_HANDLE and q["kind"] not in {"ingress", "clsact"}]
+    named = [q for q in qdiscs if q["handle"] != _DEFAULT_HANDLE and q["kind"] not in {INPUT, HOLDER}]
     for root in (q for q in named if q.get("root")):
         yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_queue(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from napalm_linux_tc.virtual_queues import PREFERENCES, clear_words
+from napalm_linux_tc.virtual_queues import PREFERENCES, clear_words, is_of_others
 
 FOLDER = "/run/qosforge"
 SAVED = "/etc/qosforge/qos.conf"
@@ -36,7 +36,7 @@ def batches(lines: Iterable[str], program: str) -> str:
 
 def going_back(before: Iterable[str], touched: Iterable[str]) -> tuple[str, str]:
     """The batches of ``tc`` and ``nft`` that bring back what was, of the interfaces that are touched."""
-    held, devs = tuple(before), tuple(touched)
+    held, devs = tuple(line for line in before if not is_of_others(line)), tuple(touched)
     trees = [f"tc qdisc del dev {dev} root" for dev in devs]
     trees += [clear_words(dev, protocol) for dev in devs for protocol in PREFERENCES]
     trees += [line for line in held if line.startswith("tc ") and _dev(line) in devs]

@@ -22,11 +22,24 @@ _KEYS = {"eth_type", "ip_tos", "ip_tos_mask"}
 MASK = "0xfc"
 """Of the byte that has the DSCP: the other two bits are those of ECN."""
 HOLDER = "clsact"
+INPUT = "ingress"
+"""What others may have in place of that, for what comes in alone: both have the handle ffff:, so that the kernel
+takes the second of them for a change of the first, and refuses it (``tc_modify_qdisc`` in net/sched/sch_api.c)."""
 
 
 def holder_words(dev: str) -> str:
     """The command that an interface has filters with; it leaves those that are there."""
     return f"tc qdisc replace dev {dev} {HOLDER}"
+
+
+def input_words(dev: str) -> str:
+    """The line that tells of an interface where filters for what comes in leave no place for ours."""
+    return f"tc qdisc replace dev {dev} {INPUT}"
+
+
+def is_of_others(line: str) -> bool:
+    """Whether a line is there to be known alone: what it tells of is others', and more than it says."""
+    return line.startswith("tc qdisc replace ") and line.split()[5:] == [INPUT]
 
 
 def filter_words(dev: str, protocol: str, dscp: int, number: int) -> str:

@@ -13,10 +13,12 @@ from napalm_linux_tc.answers import AnswerError
 from napalm_linux_tc.gred import average_words
 from napalm_linux_tc.red import MOST_WEIGHT, cell, weight_of
 from napalm_linux_tc.shown import shown_lines
+from napalm_linux_tc.undo import going_back
 from napalm_linux_tc.virtual_queues import filter_words
 
-from qosforge.compiler.candidate import make_candidate
+from qosforge.compiler.candidate import make_candidate, rollback_lines
 from qosforge.compiler.compile import CompiledDevice, compile_intent
+from qosforge.findings import Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
 from qosforge.plan.early_drop import Red
@@ -316,3 +318,32 @@ def test_a_filter_of_another_kind_at_the_same_place_is_kept_as_one_line() -> Non
     assert [line.text for line in LINUX.parse("\n".join(lines), "r", "").unknown if "filter" in line.text] == lines[
         -1:
     ]
+
+
+INGRESS = "tc qdisc replace dev wan0 ingress\n"
+
+
+def test_profiles_by_mark_are_refused_where_others_filter_what_comes_in() -> None:
+    """The kernel has one place for ``ingress`` and ``clsact``, and refuses the second ("Invalid qdisc name")."""
+    classes = [classed("web", AF2, {"profiles": BY_MARK, "prefer": False}), classed("mail", "af11", {})]
+    made = lowered(*classes, running=KERNEL + INGRESS)
+    (error,) = [f for f in made.findings if f.severity is Severity.ERROR]
+    assert (error.code, error.interface, error.traffic_class) == ("wred-unsupported", "wan0", "web")
+    assert "'ingress' of others" in error.message
+    assert [queue.red is None for queue in queues_of(made)] == [True, False, True]
+    assert "clsact" not in make_candidate(made, KERNEL + INGRESS).text
+    elsewhere = lowered(*classes, running=KERNEL + INGRESS.replace("wan0", "lan0"))
+    assert reads_back(elsewhere)
+    assert "clsact" in elsewhere.text
+
+
+def test_ingress_of_others_is_shown_and_neither_understood_as_ours_nor_brought_back() -> None:
+    qdiscs = [{"kind": "ingress", "handle": "ffff:", "dev": "wan0", "parent": "ffff:fff1", "options": {}}]
+    links = json.dumps([{"ifname": name, "flags": ["UP"]} for name in ("lan0", "wan0")])
+    lines = shown_lines(links, json.dumps(qdiscs), {}, "")
+    assert "".join(f"{line}\n" for line in lines) == HARDWARE + INGRESS
+    plan = LINUX.parse(HARDWARE + INGRESS, "r", "")
+    assert (plan.unknown, plan.filtered_inputs) == ((), ("wan0",))
+    tree, _ = going_back(lines, ["wan0"])
+    assert "ingress" not in tree
+    assert rollback_lines("linux_tc", HARDWARE, HARDWARE + INGRESS) == ()

@@ -367,6 +367,7 @@ class Plan(PlanModel):
     ``flow_control`` are those that heed or send pause frames, which stop all classes at once. ``schedulers`` are
     those that the device has, where it tells that and it differs between devices of an image. ``mtus`` are the
     bytes of the longest IP packets of interfaces by name, where the device tells of longer ones than is usual.
+    ``filtered_inputs`` are those where others filter what comes in such that the device takes no filters of ours.
     """
 
     schema_version: int = 1
@@ -382,6 +383,7 @@ class Plan(PlanModel):
     flow_control: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()
     mtus: tuple[tuple[str, int], ...] = ()
+    filtered_inputs: tuple[str, ...] = ()
 
     def interface(self, name: str) -> InterfacePlan | None:
         """The interface of this name, if the plan has it."""

@@ -41,11 +41,12 @@ class EarlyDrops:
 
 
 def lower_early_drops(
-    request: DeviceRequest, class_request: ClassRequest, place: Place, queue: Queue
+    request: DeviceRequest, class_request: ClassRequest, place: Place, queue: Queue, *, filters: bool = True
 ) -> EarlyDrops:
     """Early detection of a class's queue, whose limit and share are known.
 
-    The ``features`` of the request are the schedulers that the kernel has.
+    The ``features`` of the request are the schedulers that the kernel has; ``filters`` tells whether packets may be
+    directed to virtual queues at this output.
     """
     wred, drops = class_request.treatment.wred, EarlyDrops()
     if wred is None:
@@ -60,6 +61,9 @@ def lower_early_drops(
     scheduler = GRED if several else RED
     if scheduler not in request.features:
         drops.findings.append(_refused(place, wred, "kernel-unknown", scheduler=scheduler))
+        return drops
+    if several and not filters:
+        drops.findings.append(_refused(place, wred, "filtered-input"))
         return drops
     if curves and not _marks(request, class_request) <= set.union(*curves.values()):
         drops.findings.append(_refused(place, wred, "marks-without-profile"))

@@ -187,6 +187,7 @@ TABLE = CommandTable(
         "DP <1-15>:number prio <1-1> [{ecn}:ecn]",
         change=_tree(refers=("queue {dev} {handle}",)),
     ),
+    Line("input", "tc qdisc replace dev WORD:dev ingress"),
     Line("filters", "tc qdisc replace dev WORD:dev clsact", change=_tree(reset="", defines="filters {dev}")),
     Line(
         "direct",

@@ -89,7 +89,8 @@ def _interface(
 ) -> InterfacePlan:
     egress, tree = Egress(), None
     if interface_request.schedule:
-        tree = lower_tree(request, interface_request, findings)
+        taken = running is not None and interface_request.name in running.filtered_inputs
+        tree = lower_tree(request, interface_request, findings, filters=not taken)
     if tree is not None:
         mtus = dict(running.mtus) if running else {}
         egress = _egress(request, interface_request, tree, mtus.get(interface_request.name))

@@ -65,6 +65,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         interfaces=interfaces,
         unknown=reading.unknown,
         schedulers=tuple(entry["module"].removeprefix("sch_") for entry in reading.all("scheduler")),
+        filtered_inputs=tuple(entry["dev"] for entry in reading.all("input")),
         mtus=tuple((entry["dev"], entry["mtu"]) for entry in reading.all("link") if "mtu" in entry),
     )
 

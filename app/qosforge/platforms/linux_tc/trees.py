@@ -47,7 +47,8 @@ class Tree:
 class Level:
     """Classes that divide ``rate`` b/s of what an interface sends, which is ``link`` b/s.
 
-    The request has these classes alone. ``above`` is the number of the queue that they divide.
+    The request has these classes alone. ``above`` is the number of the queue that they divide,
+    ``filters`` tells whether the kernel takes filters at the output.
     """
 
     request: DeviceRequest
@@ -56,6 +57,7 @@ class Level:
     rate: int
     link: int
     above: int | None = None
+    filters: bool = True
 
     def inside(self, queue: Queue, class_request: ClassRequest) -> Level:
         """The classes below a class: parts of what it has for sure."""
@@ -107,12 +109,14 @@ def lower_tree(
     request: DeviceRequest,
     interface_request: InterfaceRequest,
     findings: list[Finding],
+    *,
+    filters: bool = True,
 ) -> Tree | None:
     """The tree of an interface, a queue for each class; None where the kernel has no schedulers for it.
 
     Queues stand in the order of the classes, behind those of priority without a cap where there are such; in a
     queue are those of the classes below its class. The ``features`` of the request are the schedulers that the
-    kernel has.
+    kernel has. ``filters`` tells whether it takes filters at the interface's output.
     """
     rate = port_rate(interface_request)
     kind = choose_tree(request, interface_request, rate, findings)
@@ -124,7 +128,7 @@ def lower_tree(
     )
     queues: list[Queue] = []
     parents: dict[int, int | None] = {}
-    levels = deque([Level(whole, interface_request.name, kind, rate, rate)])
+    levels = deque([Level(whole, interface_request.name, kind, rate, rate, filters=filters)])
     while levels:
         level = levels.popleft()
         shares = dict(
@@ -159,7 +163,7 @@ def _queue(
     served = _service(level.kind, queue.number, class_request)
     queue = queue.model_copy(update=served(level, class_request, share, findings))
     queue = queue.model_copy(update=lower_fairness(request, class_request, place, queue, findings))
-    drops = lower_early_drops(request, class_request, place, queue)
+    drops = lower_early_drops(request, class_request, place, queue, filters=level.filters)
     findings.extend(drops.findings)
     dropping = queue.model_copy(update=drops.fields)
     if treatment.wred is not None and not fit(numbered((*before, dropping))):
