@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from qosforge.compiler.candidate import make_candidate, rollback_lines
+from qosforge.compiler.candidate import make_candidate, plan_differences, rollback_lines
 from qosforge.compiler.compile import CompiledDevice
 
 from . import test_linux_sharing as sharing
 from . import test_linux_virtual_queues as virtual
-from .test_linux_bands import BULK, SHARES, VOICE, WEB, a_class, kernel, shown
+from .test_linux_bands import BULK, LIMITED, SHARES, VOICE, WEB, a_class, kernel, last_of, shown
 
 KERNEL = kernel("htb", "ets", "prio", "fq_codel")
 MARKED = virtual.classed("web", virtual.AF2, {"profiles": virtual.BY_MARK})
@@ -66,6 +66,9 @@ def test_a_tree_of_which_a_line_is_gone_is_entered_whole_where_it_is_cleared(per
 
 
 BY_HAND = [
+    pytest.param(SHARES, f"priomap {last_of(4)}", f"priomap 2{last_of(4)[1:]}", id="priomap"),
+    pytest.param([VOICE, BULK], f"priomap {last_of(3)}", f"priomap {last_of(2)}", id="lower-band"),
+    pytest.param(LIMITED, "prio bands 2 priomap", "ets strict 1 quanta 1600 priomap", id="in-turn"),
     pytest.param(
         SHARES, "parent 3:1 handle 10: pfifo limit 64", 'parent 3:1 handle 10: sfq {"limit":127}', id="bands"
     ),
@@ -80,12 +83,15 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("classes", "ours", "theirs"), BY_HAND)
-def test_a_queue_in_the_place_of_ours_makes_the_tree_be_entered_whole(
+def test_what_is_in_the_place_of_ours_makes_the_tree_be_entered_whole(
     classes: list[dict[str, Any]], ours: str, theirs: str
 ) -> None:
-    """The kernel adds no queue where there is one."""
-    held = held_of(bands(classes), KERNEL).replace(ours, theirs)
+    """The kernel adds nothing where there is something."""
+    before = held_of(bands(classes), KERNEL)
+    assert ours in before
+    held = before.replace(ours, theirs)
     made = bands(classes, held)
+    assert plan_differences(made, held)
     assert make_candidate(made, held).delta[0] == "tc qdisc del dev out root"
     assert is_whole(made, held)
     told = [f.message for f in made.findings if f.code == "not-understood-affected"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.reading import Entry
 from qosforge.plan.model import Queue, Share, ShareUnit
 from qosforge.platforms.linux_tc.bands import TURN_BYTES
 from qosforge.platforms.linux_tc.numbering import BANDS, band_of
@@ -22,17 +22,17 @@ def band_numbers(bands: Entry, inner: Entry | None) -> tuple[str, ...]:
     return tuple(f"{BANDS}:{band + 1:x}" for band in range(band_count(bands) - (inner is not None)))
 
 
-def banded_queues(
-    reading: Reading, bands: Entry, limits: Mapping[str, dict[str, Any]], *, inner: bool
-) -> Iterator[Queue]:
-    """The queues in bands, by their classes; ``limits`` are what bounds each, ``inner`` a tree in the last band.
+def is_ours(bands: Entry, *, inner: bool) -> bool:
+    """Whether a plan has words for a line of bands; ``inner`` says whether the last one holds a tree.
 
-    Bands of others may be in another order, or send packets of no class elsewhere than to the last one: then the
-    line is kept as not understood.
+    Bands of others may be in another order, or send packets of no class elsewhere than to the last one.
     """
+    return set(bands["priomap"]) == {band_count(bands) - 1} and not (inner and bands.get("quanta"))
+
+
+def banded_queues(bands: Entry, limits: Mapping[str, dict[str, Any]], *, inner: bool) -> Iterator[Queue]:
+    """The queues in bands, by their classes; ``limits`` are what bounds each, ``inner`` a tree in the last band."""
     quanta = bands.get("quanta", ())
-    if set(bands["priomap"]) != {band_count(bands) - 1} or (inner and quanta):
-        reading.miss(bands)
     # What prio serves last is alone there, as the one class that is served in turn.
     strict = bands["strict"] if bands.id == "ets" else bands["bands"] - 1
     for number, held in limits.items():

@@ -25,7 +25,7 @@ from qosforge.plan.model import (
     ShareUnit,
     Term,
 )
-from qosforge.platforms.linux_tc.band_lines import band_count, band_numbers, banded_queues
+from qosforge.platforms.linux_tc.band_lines import band_count, band_numbers, banded_queues, is_ours
 from qosforge.platforms.linux_tc.early_drops import red_of
 from qosforge.platforms.linux_tc.lines import TABLE
 from qosforge.platforms.linux_tc.numbering import BANDS, band_of, queue_of
@@ -166,7 +166,7 @@ def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -
     if bands is not None:
         numbers = band_numbers(bands, tree)
         limits = {number: _leaf_limits(reading, leaves.get(number), marks) for number in numbers}
-        queues |= {q.number: q for q in banded_queues(reading, bands, limits, inner=tree is not None)}
+        queues |= {q.number: q for q in banded_queues(bands, limits, inner=tree is not None)}
         parents |= dict.fromkeys(queues)
     entries = [e for e in reading.all("class" if sharing is None else "shared") if e["dev"] == dev]
     if bands is None or tree is not None:
@@ -190,6 +190,9 @@ def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -
     default = band_count(bands) - 1 if bands is not None and tree is None else None
     if default is None and tree is not None:
         default = queue_of(f"1:{tree['default']:x}")
+    if bands is not None and not is_ours(bands, inner=tree is not None):
+        reading.miss(bands)
+        default = None
     discipline = Discipline.WFQ if bands is not None and tree is None else Discipline.LLQ_CBWFQ
     read_tree = ReadTree(queues, parents, rules, discipline, decoupled=sharing is not None)
     egress = read_tree.output(f"out/{dev}", default)
