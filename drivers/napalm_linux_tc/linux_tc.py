@@ -25,7 +25,8 @@ from netmiko.linux import LinuxSSH
 
 from napalm_linux_tc import processors, undo
 from napalm_linux_tc.schedulers import known, look
-from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, filtered, kinds, shown_lines, trees
+from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, filtered, in_turn, kinds, shown_lines, trees
+from napalm_linux_tc.turns import FILTERS as UNTOLD
 from napalm_linux_tc.virtual_queues import FILTERS, is_of_others
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
@@ -306,7 +307,11 @@ class LinuxTcDriver(BoundedDriver):
                 self._schedulers = known(self._ask(look(in_use)), in_use)
             classes = {dev: self._ask(f"{CLASSES} {shlex.quote(dev)}") for dev in trees(qdiscs)}
             filters = {dev: self._ask(f"{FILTERS} {shlex.quote(dev)}") for dev in filtered(qdiscs)}
-            return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules, filters))
+            untold = {
+                (dev, handle): self._ask(UNTOLD.format(dev=shlex.quote(dev), handle=shlex.quote(handle)))
+                for dev, handle in in_turn(qdiscs)
+            }
+            return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules, filters, untold=untold))
         except ValueError as error:
             raise CommandErrorException(str(error)) from error
 

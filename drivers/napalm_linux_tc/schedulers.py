@@ -14,11 +14,13 @@ _TRIED = {
     "tbf": "tbf rate 8kbit burst 1600b limit 1600b",
     "ets": "ets strict 1 quanta 1600",
     "prio": "prio",
+    "drr": "drr && tc class add dev lo parent 1: classid 1:1 drr && tc filter add dev lo parent 1: protocol all "
+    "matchall classid 1:1",
 }
 """By scheduler, a queue of it that any kernel takes which has it, and the filters that it needs."""
 SCHEDULERS = tuple(_TRIED)
 """Those that a router is asked for."""
-_MODULES = {"gred": "sch_gred sch_ingress cls_flower"}
+_MODULES = {"gred": "sch_gred sch_ingress cls_flower", "drr": "sch_drr cls_matchall"}
 """The modules of a scheduler, where these are several."""
 _UNTOLD = "untold"
 _LOOK = """\

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv6Address
 from typing import Any
 
+from napalm_linux_tc import turns
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.bands import BANDED, band_words, banded_class
 from napalm_linux_tc.buckets import readable
@@ -42,7 +43,13 @@ _RATES = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 
 
 def shown_lines(
-    links: str, qdiscs: str, classes: Mapping[str, str], rules: str, filters: Mapping[str, str] | None = None
+    links: str,
+    qdiscs: str,
+    classes: Mapping[str, str],
+    rules: str,
+    filters: Mapping[str, str] | None = None,
+    *,
+    untold: Mapping[tuple[str, str], str] | None = None,
 ) -> tuple[str, ...]:
     """The commands that would enter what is shown.
 
@@ -52,6 +59,7 @@ def shown_lines(
         classes: for each interface with a tree ``tc -d class show dev …``.
         rules: ``nft -j list table inet qosforge``; empty where there is no such table.
         filters: for each interface that may have filters at its output, what `FILTERS` shows of it.
+        untold: for each of `in_turn` what `turns.FILTERS` shows of it.
 
     Raises:
         AnswerError: an answer is not what the program prints, a `ValueError`.
@@ -63,7 +71,11 @@ def shown_lines(
         lines = [f"ip link set dev {dev} {up[dev]}" for dev in sorted(up)]
     for dev in sorted(up):
         with understood(f"{CLASSES} {dev}"):
-            lines += printable(tuple(_tree(dev, qdiscs_of.get(dev, []), classes.get(dev, ""))))
+            answers = {handle: answer for (at, handle), answer in sorted((untold or {}).items()) if at == dev}
+            told = {handle: tuple(turns.shown_filters(dev, handle, answer)) for handle, answer in answers.items()}
+            held = turns.with_filters(qdiscs_of.get(dev, []), told)
+            lines += printable(tuple(_tree(dev, held, classes.get(dev, ""))))
+            lines += printable(tuple(line for filters_of in told.values() for line in filters_of))
         if any(qdisc["kind"] == INPUT for qdisc in qdiscs_of.get(dev, [])):
             lines += printable((input_words(dev),))
         lines += printable(tuple(shown_filters(dev, (filters or {}).get(dev, ""))))
@@ -97,6 +109,16 @@ def filtered(qdiscs: str) -> tuple[str, ...]:
     """
     held = _by_interface(qdiscs).items()
     return tuple(dev for dev, those in held if any(qdisc["kind"] == HOLDER for qdisc in those))
+
+
+def in_turn(qdiscs: str) -> tuple[tuple[str, str], ...]:
+    """The interface and the handle of each ``drr``, by what ``tc -d -j qdisc show`` says.
+
+    Raises:
+        AnswerError: that is not what the program prints, a `ValueError`.
+    """
+    held = _by_interface(qdiscs).items()
+    return tuple((dev, qdisc["handle"]) for dev, those in held for qdisc in those if qdisc["kind"] == turns.KIND)
 
 
 def kinds(qdiscs: str) -> frozenset[str]:
@@ -133,6 +155,11 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
             if band in leaves:
                 yield from _leaf(dev, leaves.pop(band), rate)
             continue
+        if (turn := turns.shown_class(dev, line)) is not None:
+            yield turn[1]
+            if turn[0] in leaves:
+                yield from _leaf(dev, leaves.pop(turn[0]), rate)
+            continue
         if (shared := shown_class(dev, line)) is not None:
             yield shared[1]
             if shared[0] in leaves:
@@ -144,7 +171,7 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
             continue
         # What holds a tree of its own, and is the only class of its own, is served alone: its place among others
         # says nothing.
-        holds = leaves.get(found["id"], {}).get("kind") in {"hfsc", *BANDED}
+        holds = leaves.get(found["id"], {}).get("kind") in {"hfsc", turns.KIND, *BANDED}
         alone = holds and only_class(found["id"], told)
         own = int(_amount(found["rate"], _RATES))
         rate = own if alone else rate
@@ -230,6 +257,8 @@ def _other(kind: str, options: Mapping[str, Any], rate: int) -> str:
         return f"hfsc default 0x{found[1]}"
     if kind in BANDED and (words := band_words(kind, options)):
         return words
+    if kind == turns.KIND and not options:
+        return kind
     if kind == "tbf" and (words := _tbf(options)):
         return words
     if kind == FAIR and (words := shown_fair(options)):

@@ -65,12 +65,23 @@ def test_without_a_list_of_modules_their_files_are_looked_at(looked: Look) -> No
     assert looked({LOADED: "", BUILT_IN: HTB, FILE: ""}) == ({"htb", "red"}, set())
 
 
-@pytest.mark.parametrize("lacking", ["sch_gred", "sch_ingress", "cls_flower", ""])
-def test_one_that_needs_filters_is_there_with_their_modules(looked: Look, lacking: str) -> None:
-    modules = {"sch_gred", "sch_ingress", "cls_flower"} - {lacking}
-    lists = RED + "".join(f"kernel/net/sched/{name}.ko:\n" for name in sorted(modules))
+@pytest.mark.parametrize(
+    ("name", "needed", "lacking"),
+    [
+        *(
+            ("gred", ("sch_gred", "sch_ingress", "cls_flower"), each)
+            for each in ("sch_gred", "sch_ingress", "cls_flower", "")
+        ),
+        *(("drr", ("sch_drr", "cls_matchall"), each) for each in ("sch_drr", "cls_matchall", "")),
+    ],
+)
+def test_one_that_needs_filters_is_there_with_their_modules(
+    looked: Look, name: str, needed: tuple[str, ...], lacking: str
+) -> None:
+    modules = {*needed} - {lacking}
+    lists = RED + "".join(f"kernel/net/sched/{each}.ko:\n" for each in sorted(modules))
     told, tried = looked({LOADED: "", BUILT_IN: HTB, LISTED: lists})
-    assert told == {"htb", "red"} | ({"gred"} if not lacking else set())
+    assert told == {"htb", "red"} | ({name} if not lacking else set())
     assert tried == set()
 
 

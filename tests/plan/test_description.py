@@ -8,7 +8,7 @@ from qosforge.plan.description import discipline_words
 from qosforge.plan.model import Discipline, Queue, Scheduler
 
 
-@pytest.mark.parametrize("discipline", [Discipline.WRR, Discipline.SRR, Discipline.WFQ])
+@pytest.mark.parametrize("discipline", [Discipline.WRR, Discipline.SRR, Discipline.WFQ, Discipline.DRR])
 def test_a_priority_queue_beside_others_that_take_turns_is_told(discipline: Discipline) -> None:
     others = Scheduler(discipline=discipline, queues=(Queue(number=1), Queue(number=2)))
     expedite = Scheduler(discipline=discipline, queues=(Queue(number=1, priority=True), Queue(number=2)))

@@ -229,8 +229,8 @@ def test_without_htb_bands_serve_shares_and_do_not_cap_priority() -> None:
 @pytest.mark.parametrize(
     ("schedulers", "classes", "words"),
     [
-        (("tbf",), SHARES, "neither ets nor a prio"),
-        (("tbf", "prio"), SHARES, "neither ets nor a prio"),
+        (("tbf",), SHARES, "of ets, drr and prio none"),
+        (("tbf", "prio"), SHARES, "of ets, drr and prio none"),
         (("tbf", "ets"), LIMITED, "by htb alone"),
         (("ets", "prio"), SHARES, "neither htb nor tbf"),
         (("hfsc",), CLASSES, "neither htb nor tbf"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 
@@ -269,18 +270,18 @@ def test_fair_queueing_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcD
         push(router, compiled_class({**BY_MARKS, "treatment": treatment}, before), before)
 
 
-@pytest.mark.parametrize("lacking", ["none", "ets", "htb"])
+@pytest.mark.parametrize("lacking", ["none", "ets", "htb", "htb ets"])
 def test_priority_without_a_cap_reads_back_as_it_was_meant_and_is_undone(
     router: LinuxTcDriver, lacking: str
 ) -> None:
-    """Bands of ETS below HTB or TBF, or of PRIO with a tree of HTB in the last one."""
+    """Bands of ETS below HTB or TBF, or of PRIO with a tree of HTB or classes of DRR in the last one."""
     treatments = st.sampled_from(
         [
             {"priority": True},
             {"bandwidth": {"percent": 20}},
             {"bandwidth": {"percent": 7}, "queue_limit": {"bytes": "64 kB"}},
             {"bandwidth": {"percent": 20}, "wred": {"prefer": True}},
-            *([] if lacking == "htb" else [{"bandwidth": {"percent": 10}, "bounded": True}]),
+            *([] if "htb" in lacking else [{"bandwidth": {"percent": 10}, "bounded": True}]),
         ]
     )
 
@@ -288,7 +289,7 @@ def test_priority_without_a_cap_reads_back_as_it_was_meant_and_is_undone(
     @FEW
     def check(others: list[dict[str, object]]) -> None:
         before = running(router)
-        known = "".join(line for line in before.splitlines(keepends=True) if line != f"modprobe sch_{lacking}\n")
+        known = without(before, *lacking.split())
         classes = [
             {
                 "name": f"c{number}",
@@ -299,11 +300,33 @@ def test_priority_without_a_cap_reads_back_as_it_was_meant_and_is_undone(
             for number, treatment in enumerate(({"priority": True}, *others))
         ]
         made = with_classes(classes, known)
-        assert " 3: prio " in made.text or lacking != "ets"
-        assert (" handle 2: tbf " in made.text) == (lacking == "htb")
+        assert " 3: prio " in made.text or "ets" not in lacking
+        assert (" handle 2: tbf " in made.text) == ("htb" in lacking)
+        assert (" 4: drr" in made.text) == (lacking == "htb ets" and any("priority" not in each for each in others))
         push(router, made, before)
 
     check()
+
+
+def without(before: str, *schedulers: str) -> str:
+    """What a router holds, as one that lacks these would tell it."""
+    lacking = {f"modprobe sch_{name}" for name in schedulers}
+    return "\n".join(line for line in before.splitlines() if line not in lacking)
+
+
+def test_rules_choose_classes_of_drr_and_its_filter_has_what_none_tells(router: LinuxTcDriver) -> None:
+    """By the kernel's own count of each class: those of a mark, and pings with the ARP that they begin with."""
+    before = running(router)
+    told = {**BY_MARKS, "treatment": {"bandwidth": {"percent": 30}, "queue_limit": {"packets": 500}}}
+    candidate = make_candidate(compiled_class(told, without(before, "htb", "hfsc", "ets")), before)
+    enter(router, candidate.delta)
+    shown = "tc -s class show dev wan0"
+    pings = "ip neigh flush all; ping -c 3 -W 1 198.51.100.2 >/dev/null; ip neigh show dev wan0"
+    answers = router.cli([pings, f"python3 -c {shlex.quote(SEND)} && sleep 1", shown])
+    sent = dict(re.findall(r"class drr (4:\d) .*\n Sent \d+ bytes (\d+) pkt", answers[shown]))
+    assert (" lladdr " in answers[pings], sent["4:1"], int(sent["4:2"]) > 3) == (True, "180", True)
+    enter(router, candidate.inverse)
+    assert running(router) == before
 
 
 def with_wred(told: dict[str, object], wred: dict[str, object], percent: int, before: str) -> CompiledDevice:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.platforms.test_linux_bands import LIMITED, SHARES, kernel
+from tests.platforms.test_linux_bands import LIMITED, SHARES, WEB, kernel
 from tests.platforms.test_linux_sharing import DSCPS, lowered
 
 from .measured import RATE as LINE
 from .measured import Load, measure
 
 
-@pytest.mark.parametrize("schedulers", [("htb", "ets"), ("tbf", "ets"), ("htb", "prio")])
+@pytest.mark.parametrize("schedulers", [("htb", "ets"), ("tbf", "ets"), ("htb", "prio"), ("tbf", "prio", "drr")])
 def test_priority_gets_what_it_sends_and_the_rest_is_divided(schedulers: tuple[str, ...]) -> None:
     interface = lowered(running=kernel(*schedulers), classes=SHARES).plan.interface("out")
     assert interface is not None
@@ -40,3 +40,12 @@ def test_a_bounded_class_behind_priority_stays_at_its_rate() -> None:
     voice, web, bound = (rate / LINE for rate in measure(interface, *loads, seconds=10).frame_rates())
     assert bound == pytest.approx(0.1, abs=0.01)
     assert web == pytest.approx(1 - voice - bound, abs=0.04)
+
+
+def test_turns_alone_are_in_the_ratio_of_the_shares() -> None:
+    interface = lowered(running=kernel("tbf", "drr"), classes=[WEB]).plan.interface("out")
+    assert interface is not None
+    loads = [Load(DSCPS[name], round(1.2 * LINE)) for name in ("web", "default")]
+    web, other = measure(interface, *loads, seconds=10).frame_rates()
+    assert web == pytest.approx(0.3 * (web + other), rel=0.01)
+    assert web + other > 0.9 * LINE

@@ -34,8 +34,9 @@ _DISCIPLINES = {
     Discipline.WRR: "weighted round robin: queues take turns by their weights",
     Discipline.SRR: "shaped round robin: queues take evenly spaced turns by their weights",
     Discipline.WFQ: "weighted fair queueing: queues share the link by their parts",
+    Discipline.DRR: "deficit round robin: queues take turns of their numbers of bytes",
 }
-_IN_TURN = frozenset({Discipline.WRR, Discipline.SRR, Discipline.WFQ})
+_IN_TURN = frozenset({Discipline.WRR, Discipline.SRR, Discipline.WFQ, Discipline.DRR})
 """Disciplines beside which a device may serve a priority queue first."""
 _PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 47: "GRE", 50: "ESP"}
 _TRUST = {

@@ -164,6 +164,7 @@ class Discipline(StrEnum):
     WRR = "wrr"
     SRR = "srr"
     WFQ = "wfq"
+    DRR = "drr"
 
 
 class ShareUnit(StrEnum):

@@ -30,7 +30,7 @@ def is_ours(bands: Entry, *, inner: bool) -> bool:
     return set(bands["priomap"]) == {band_count(bands) - 1} and not (inner and bands.get("quanta"))
 
 
-def banded_queues(bands: Entry, limits: Mapping[str, dict[str, Any]], *, inner: bool) -> Iterator[Queue]:
+def banded_queues(bands: Entry, limits: Mapping[str, dict[str, Any]], *, inner: Entry | None) -> Iterator[Queue]:
     """The queues in bands, by their classes; ``limits`` are what bounds each, ``inner`` a tree in the last band."""
     quanta = bands.get("quanta", ())
     # What prio serves last is alone there, as the one class that is served in turn.
@@ -43,6 +43,6 @@ def banded_queues(bands: Entry, limits: Mapping[str, dict[str, Any]], *, inner: 
             number=band,
             priority=first,
             share=None if first else Share(unit=ShareUnit.WEIGHT, value=turn),
-            level=band + 1 if inner else None,
+            level=band + 1 if inner is not None and inner.id == "inner" else None,
             **held,
         )

@@ -1,10 +1,12 @@
 """Bands of ``ets`` and ``prio``: priority without a cap, and what is divided below it.
 
 What holds the interface's rate has the bands inside. Those of priority are strict: each is served until it is empty
-before the next one is looked at. Behind them ``ets`` serves the other classes in turn, by quanta of bytes
+before the next one is looked at. Behind them
+``ets`` serves the other classes in turn, by quanta of bytes
 (tc-ets(8), deficit round robin); ``prio`` has one band for all others (tc-prio(8)), which is the queue of the one
-class that is left, or holds a tree of HTB. In ``ets`` nothing that holds packets back may stand in a band that
-has a quantum (tc-ets(8), "ALGORITHM"): classes with a limit are those of HTB, too.
+class that is left, or holds a tree of HTB, or of `qosforge.platforms.linux_tc.turns`. In ``ets`` nothing that holds
+packets back may stand in a band that has a quantum (tc-ets(8), "ALGORITHM"): classes with a limit are those of HTB,
+too.
 
 Packets that nothing of ours has told, as those of ARP, go to the last band by the ``priomap``.
 """
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.numbering import BANDS, MAJOR, minor
+from qosforge.platforms.linux_tc.turns import has_turns, turn_id
 
 HTB, TBF, ETS, PRIO = "htb", "tbf", "ets", "prio"
 """Schedulers, as ``tc`` and the ``features`` of an inventory name them."""
@@ -44,7 +47,7 @@ def has_bands(scheduler: Scheduler) -> bool:
 
 
 def has_inner_tree(scheduler: Scheduler) -> bool:
-    """Whether the last band holds a tree of HTB."""
+    """Whether the last band holds a tree of HTB, or classes of ``drr``."""
     return not has_bands(scheduler) and any(map(is_strict, scheduler.queues))
 
 
@@ -60,6 +63,8 @@ def class_id(scheduler: Scheduler | None, number: int) -> str:
         banded = has_bands(scheduler) or (has_inner_tree(scheduler) and queue is not None and is_strict(queue))
         if banded:
             return f"{BANDS}:{number + 1:x}"
+        if has_turns(scheduler):
+            return turn_id(number)
     return f"{MAJOR}:{minor(number)}"
 
 

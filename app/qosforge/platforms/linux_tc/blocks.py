@@ -9,6 +9,7 @@ from typing import Any
 from napalm_linux_tc.fair import USUAL_FLOWS, fair_words
 from napalm_linux_tc.gred import gred_words
 from napalm_linux_tc.red import red_words
+from napalm_linux_tc.turns import filter_words as untold_words
 from napalm_linux_tc.virtual_queues import PREFERENCES, filter_words, holder_words
 
 from qosforge.plan.model import Egress, InterfacePlan, Plan, Queue, Rule, Scheduler, Term
@@ -26,9 +27,10 @@ from qosforge.platforms.linux_tc.bands import (
 )
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES, held_burst
 from qosforge.platforms.linux_tc.class_tree import every_queue, queues_in, rest_of
-from qosforge.platforms.linux_tc.numbering import WHOLE, minor
+from qosforge.platforms.linux_tc.numbering import ABOVE, BANDS, WHOLE, minor
 from qosforge.platforms.linux_tc.sharing import SharedClass, curves, rate_of
 from qosforge.platforms.linux_tc.trees import burst, waiting_bytes
+from qosforge.platforms.linux_tc.turns import Turn, has_turns, turn_id
 from qosforge.platforms.linux_tc.virtual_queues import Marks, numbers, profiles_by_dscp
 
 R2Q = 10
@@ -113,10 +115,13 @@ def _tree(interface: InterfacePlan, schedulers: Collection[str], mtu: int | None
         "r2q": max(R2Q, -(-rate // (8 * CAPABILITIES.quantum.maximum))),
         "filters": tuple(_filters(dev, virtual)),
     }
+    if has_turns(scheduler):
+        words = band_words(scheduler, schedulers) if has_inner_tree(scheduler) else ""
+        return whole | {"words": words, **_turns(egress, scheduler, rate, virtual)}
     if has_bands(scheduler) or has_inner_tree(scheduler):
         banded = [q for q in scheduler.queues if has_bands(scheduler) or is_strict(q)]
         inner = [q for q in scheduler.queues if q not in banded]
-        bands = [Band(f"{q.number + 1:x}", minor(q.number), _queue_words(q, rate, virtual)) for q in banded]
+        bands = _bands(banded, rate, virtual)
         held = _classes(inner, rate, virtual)
         classes = [_in_turn(each, queue) for each, queue in zip(held, inner, strict=True)]
         words = band_words(scheduler, schedulers)
@@ -127,8 +132,31 @@ def _tree(interface: InterfacePlan, schedulers: Collection[str], mtu: int | None
     return whole | {"classes": _classes(scheduler.queues, rate, virtual)}
 
 
+def _bands(queues: Sequence[Queue], link: int, virtual: Mapping[Marks, int]) -> list[Band]:
+    return [Band(f"{q.number + 1:x}", minor(q.number), _queue_words(q, link, virtual)) for q in queues]
+
+
+def _turns(egress: Egress, scheduler: Scheduler, link: int, virtual: Mapping[Marks, int]) -> dict[str, Any]:
+    """Bands of priority, and what is served in turn behind them."""
+    bands = _bands([queue for queue in scheduler.queues if is_strict(queue)], link, virtual)
+    turns = [
+        Turn(turn_id(q.number), q.share.value, minor(q.number), _queue_words(q, link, virtual))
+        for q in scheduler.queues
+        if q.share is not None
+    ]
+    above = f"{BANDS}:{len(bands) + 1:x}" if bands else f"{ABOVE}:1"
+    return {
+        "bands": bands,
+        "turns": turns,
+        "above": above,
+        "untold": untold_words(turn_id(egress.default_queue or 0)),
+    }
+
+
 def _kind(scheduler: Scheduler) -> str:
     """The template of a tree."""
+    if has_turns(scheduler):
+        return "turn-tree"
     if has_bands(scheduler) or has_inner_tree(scheduler):
         return "band-tree"
     return "sharing-tree" if scheduler.decoupled else "tree"

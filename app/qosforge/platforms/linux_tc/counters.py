@@ -18,10 +18,11 @@ _SLASHES = 2
 """In the name of a class's chain, at least: ``out/wan0/voice``."""
 _SIDES: dict[str, Direction] = {"in": "input", "out": "output"}
 _CLASS = re.compile(
-    r"^class (?:htb|hfsc|ets|prio) (?P<id>[0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\n"
+    r"^class (?:htb|hfsc|ets|prio|drr) (?P<id>[0-9a-f]{1,4}:[0-9a-f]{1,4}) (?!.*leaf [14]: ).*\n"
     r"\s*Sent \d+ bytes \d+ pkt \(dropped (?P<drops>\d+),",
     re.MULTILINE,
 )
+"""The class of a queue: that of a band which holds a tree of HTB or ``drr`` has the drops of all in it."""
 
 
 def counter_commands(plan: Plan) -> tuple[str, ...]:

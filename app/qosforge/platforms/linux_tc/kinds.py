@@ -13,6 +13,7 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.linux_tc.bands import ETS, HTB, MOST_BANDS, PRIO, TBF
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.sharing import HFSC
+from qosforge.platforms.linux_tc.turns import serves
 
 
 class TreeKind(Enum):
@@ -24,6 +25,8 @@ class TreeKind(Enum):
     """A band to each class: those of priority first, the others in turn."""
     INNER_HTB = auto()
     """A band to each class of priority without a cap, and a tree of HTB in the last one."""
+    TURNS = auto()
+    """Classes of ``drr``, in the last band where others have priority."""
 
 
 def is_uncapped(class_request: ClassRequest) -> bool:
@@ -55,11 +58,10 @@ def choose_tree(
         findings.extend(lacking)
         return None
     kind = _banded(request)
-    bands = 0 if kind is None else len(request.classes) if kind is TreeKind.BANDS else len(strict) + 1
     if kind is None:
         variant = "bands" if HTB in has else "classes"
         findings.append(note("scheduler-missing", place, variant=variant))
-    elif bands > MOST_BANDS:
+    elif (bands := _bands(request, kind)) > MOST_BANDS:
         findings.append(note("scheduler-missing", place, variant="many", bands=bands, most=MOST_BANDS))
         return None
     return kind
@@ -69,10 +71,22 @@ def _banded(request: DeviceRequest) -> TreeKind | None:
     """The tree of bands that a kernel has for these classes."""
     has, others = request.features, [c for c in request.classes if c.treatment.priority is None]
     held_back = HTB in has and any(map(_is_limited, request.classes))
-    few = len(request.classes) <= MOST_BANDS or HTB not in has
+    turns = HTB not in has and serves(request.classes, has, {ETS, PRIO})
+    few = len(request.classes) <= MOST_BANDS or not (HTB in has or turns)
     if few and not held_back and (ETS in has or (PRIO in has and len(others) == 1)):
         return TreeKind.BANDS
+    if turns:
+        return TreeKind.TURNS
     return TreeKind.INNER_HTB if HTB in has and {ETS, PRIO} & has else None
+
+
+def _bands(request: DeviceRequest, kind: TreeKind) -> int:
+    """How many bands a tree takes."""
+    if kind is TreeKind.BANDS:
+        return len(request.classes)
+    # Without HTB nothing caps priority.
+    capped = kind is TreeKind.TURNS
+    return sum(c.treatment.priority is not None if capped else is_uncapped(c) for c in request.classes) + 1
 
 
 def _is_limited(class_request: ClassRequest) -> bool:

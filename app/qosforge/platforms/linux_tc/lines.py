@@ -11,10 +11,11 @@ from typing import Any
 
 from napalm_linux_tc.fair import FIXED
 from napalm_linux_tc.schedulers import SCHEDULERS
+from napalm_linux_tc.turns import PREFERENCE
 from napalm_linux_tc.virtual_queues import MASK, PREFERENCES
 
 from qosforge.commands import ArgumentType, Change, CommandTable, Line
-from qosforge.platforms.linux_tc.numbering import ABOVE, BANDS, MAJOR
+from qosforge.platforms.linux_tc.numbering import ABOVE, BANDS, MAJOR, TURNS
 
 TABLE_NAME = "inet qosforge"
 INPUT, OUTPUT = "input", "output"
@@ -50,6 +51,8 @@ _ARGUMENTS = {
     "ABOVE": ArgumentType(f"{ABOVE}:1", str),
     "BANDS": ArgumentType(f"{BANDS}:", str),
     "BAND": ArgumentType(rf"{BANDS}:[0-9a-f]{{1,2}}", str),
+    "TURNS": ArgumentType(f"{TURNS}:", str),
+    "TURN": ArgumentType(rf"{TURNS}:[0-9a-f]{{1,4}}", str),
     "INNER": ArgumentType(f"{MAJOR}:", str),
     "HEX": ArgumentType(r"0x[0-9a-f]{1,8}", lambda word: int(word, 16)),
     "RATE": _scaled(_UNITS),
@@ -135,6 +138,22 @@ TABLE = CommandTable(
         "tc qdisc add dev WORD:dev parent BAND:parent handle INNER:handle htb default HEX:default "
         "r2q <1-4294967295>",
         change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}", place=_QUEUE),
+    ),
+    Line(
+        "turns",
+        "tc qdisc add dev WORD:dev parent CLASSID:parent handle TURNS:handle drr",
+        change=_tree(refers=("class {dev} {parent}",), defines="class {dev} {handle}", place=_QUEUE),
+    ),
+    Line(
+        "turn",
+        "tc class add dev WORD:dev parent TURNS:handle classid TURN:id drr quantum SIZE:quantum",
+        change=_tree(refers=("class {dev} {handle}",), defines="class {dev} {id}", place=_CLASS),
+    ),
+    Line(
+        "untold",
+        f"tc filter add dev WORD:dev parent TURNS protocol all pref <{PREFERENCE}-{PREFERENCE}> handle HEX "
+        "matchall classid TURN:id",
+        change=_tree(refers=("class {dev} {id}",)),
     ),
     Line(
         "whole",

@@ -23,6 +23,7 @@ from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms
 from qosforge.platforms.linux_tc.policing import policer
 from qosforge.platforms.linux_tc.sharing import HFSC
 from qosforge.platforms.linux_tc.trees import Tree, bucket, lower_tree
+from qosforge.platforms.linux_tc.turns import DRR, has_turns
 from qosforge.platforms.recognition import dscp_of, ports_only
 from qosforge.units import format_rate
 
@@ -71,6 +72,7 @@ def _in_use(running: Plan) -> frozenset[str]:
         GRED: any(queue.red is not None and queue.red.by_dscp for queue in queues),
         FAIR: any(queue.fair for queue in queues),
         HFSC: any(each.decoupled for each in scheduled),
+        DRR: any(map(has_turns, scheduled)),
         ETS: any(has_bands(each) and sum(not q.priority for q in each.queues) > 1 for each in scheduled),
     }
     return frozenset(name for name, there in used.items() if there)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ from qosforge.platforms.linux_tc.numbering import BANDS, band_of, queue_of
 from qosforge.platforms.linux_tc.sharing import burst_of
 from qosforge.platforms.linux_tc.tree_parse import ReadTree, miss_what_queues_elsewhere, parents_of
 from qosforge.platforms.linux_tc.trees import burst
+from qosforge.platforms.linux_tc.turns import default_turn, turn_queues
 
 _TRANSPORTS = {"tcp": 6, "udp": 17}
 _EVERYTHING = {"ip": "0.0.0.0/0", "ip6": "::/0"}
@@ -45,7 +46,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     """The plan that the lines of a router amount to; what is not understood is kept in ``unknown``."""
     del image
     reading = TABLE.read(text)
-    banded = {entry["dev"] for entry in reading.all("ets", "prio")}
+    banded = {entry["dev"] for entry in reading.all("ets", "prio", "turns")}
     rules = _rules(reading, banded)
     names = dict.fromkeys(entry["dev"] for entry in reading.all("link"))
     names |= dict.fromkeys(entry["dev"] for entry in reading.all("tree", "holder", "side"))
@@ -154,24 +155,26 @@ def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -
     if whole is None:
         return Egress()
     bands, sharing = (_inside(reading, dev, whole.id, kinds) for kinds in (("ets", "prio"), ("sharing",)))
-    if whole.tree is None and bands is None and sharing is None:
+    last = whole.id if bands is None else f"{BANDS}:{band_count(bands):x}"
+    turns = _inside(reading, dev, last, ("turns",))
+    if whole.tree is None and bands is None and sharing is None and turns is None:
         reading.miss(whole.line)  # a rate, and nothing that tells classes apart
         return Egress()
     tree = sharing or whole.tree
     if bands is not None:
-        tree = _inside(reading, dev, f"{BANDS}:{band_count(bands):x}", ("inner",))
+        tree = _inside(reading, dev, last, ("inner",))
     leaves, marks = _leaves(reading, dev), _directed(reading, dev)
-    queues: dict[int, Queue] = {}
-    parents: dict[int, int | None] = {}
-    if bands is not None:
-        numbers = band_numbers(bands, tree)
-        limits = {number: _leaf_limits(reading, leaves.get(number), marks) for number in numbers}
-        queues |= {q.number: q for q in banded_queues(bands, limits, inner=tree is not None)}
-        parents |= dict.fromkeys(queues)
-    entries = [e for e in reading.all("class" if sharing is None else "shared") if e["dev"] == dev]
-    if bands is None or tree is not None:
-        parents |= parents_of(entries, sharing["handle"] if sharing is not None else None)
-    for entry in entries if bands is None or tree is not None else ():
+
+    def limits_of(class_id: str) -> dict[str, Any]:
+        return _leaf_limits(reading, leaves.get(class_id), marks)
+
+    queues = _banded(bands, tree or turns, limits_of)
+    queues |= {q.number: q for q in turn_queues(reading, dev, limits_of) if turns is not None}
+    parents: dict[int, int | None] = dict.fromkeys(queues)
+    has_classes = turns is None and (bands is None or tree is not None)
+    entries = [e for e in reading.all("class" if sharing is None else "shared") if has_classes and e["dev"] == dev]
+    parents |= parents_of(entries, sharing["handle"] if sharing is not None else None)
+    for entry in entries:
         number = queue_of(entry["id"])
         if number is None or number not in parents:
             reading.miss(entry)
@@ -190,16 +193,28 @@ def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -
     default = band_count(bands) - 1 if bands is not None and tree is None else None
     if default is None and tree is not None:
         default = queue_of(f"1:{tree['default']:x}")
-    if bands is not None and not is_ours(bands, inner=tree is not None):
+    discipline = Discipline.WFQ if bands is not None and tree is None else Discipline.LLQ_CBWFQ
+    if turns is not None:
+        default, discipline = default_turn(reading, turns), Discipline.DRR
+    if bands is not None and not is_ours(bands, inner=(tree or turns) is not None):
         reading.miss(bands)
         default = None
-    discipline = Discipline.WFQ if bands is not None and tree is None else Discipline.LLQ_CBWFQ
     read_tree = ReadTree(queues, parents, rules, discipline, decoupled=sharing is not None)
     egress = read_tree.output(f"out/{dev}", default)
     if sharing is not None:
         miss_what_queues_elsewhere(reading, dev, sharing, egress)
     held = whole.line["burst"] if whole.line.id == "holder" else None
     return egress.model_copy(update={"shape_rate": whole.rate, "shape_burst": held})
+
+
+def _banded(
+    bands: Entry | None, inner: Entry | None, limits_of: Callable[[str], dict[str, Any]]
+) -> dict[int, Queue]:
+    """The queues in bands by their numbers; ``inner`` is in the last band, and ``limits_of`` bounds a class."""
+    if bands is None:
+        return {}
+    limits = {number: limits_of(number) for number in band_numbers(bands, inner)}
+    return {queue.number: queue for queue in banded_queues(bands, limits, inner=inner)}
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,14 @@ from qosforge.platforms.linux_tc.early_drops import lower_early_drops, without_n
 from qosforge.platforms.linux_tc.fair import lower_fairness
 from qosforge.platforms.linux_tc.kinds import TreeKind, choose_tree, is_uncapped, order_findings
 from qosforge.platforms.linux_tc.sharing import held_priority_burst, rate_of
+from qosforge.platforms.linux_tc.turns import with_readable_quanta
 from qosforge.platforms.linux_tc.virtual_queues import fit, numbered
 from qosforge.units import format_rate
 
 BURST_SECONDS = 0.001
 """What a class sends at once: timers of the kernel are finer, and more would make others wait."""
+_IN_TURN = frozenset({TreeKind.BANDS, TreeKind.TURNS})
+"""Trees whose shares are bytes of a turn."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +143,10 @@ def lower_tree(
             queues.append(queue)
             if c.children:
                 levels.append(level.inside(queue, c))
-    if kind is TreeKind.BANDS:
+    if kind in _IN_TURN:
         turns = with_quanta(numbered(queues), requested_shares(request.classes, rate))
+        if kind is TreeKind.TURNS:
+            return Tree(rate, Scheduler(discipline=Discipline.DRR, queues=with_readable_quanta(turns)))
         return Tree(rate, Scheduler(discipline=Discipline.WFQ, queues=turns))
     if kind is TreeKind.INNER_HTB:
         findings.extend(order_findings(request, interface_request))
@@ -175,7 +180,7 @@ def _queue(
 def _in_order(classes: Sequence[ClassRequest], kind: TreeKind) -> list[ClassRequest]:
     """The classes as they are served, where they have bands."""
     match kind:
-        case TreeKind.BANDS:
+        case TreeKind.BANDS | TreeKind.TURNS:
             return sorted(classes, key=lambda c: c.treatment.priority is None)
         case TreeKind.INNER_HTB:
             return sorted(classes, key=lambda c: not is_uncapped(c))
@@ -185,7 +190,7 @@ def _in_order(classes: Sequence[ClassRequest], kind: TreeKind) -> list[ClassRequ
 def _service(kind: TreeKind, number: int, class_request: ClassRequest) -> Served:
     """What lowers how a class of a tree is served."""
     if class_request.treatment.priority is not None:
-        if kind is TreeKind.BANDS:
+        if kind in _IN_TURN:
             return lambda *_: {"priority": True}
         if kind is TreeKind.INNER_HTB:
             return _at_level(number + 1)

@@ -18,6 +18,7 @@ from qosforge.twin.schedulers import (
     CbqClassSpec,
     CbwfqScheduler,
     DcbqScheduler,
+    DrrScheduler,
     FairScheduler,
     PrioritySpec,
     SchedulerSpec,
@@ -265,6 +266,8 @@ def _flat(scheduler: Scheduler, rate: int) -> SchedulerSpec:
                 strict=strict[0] if strict else None,
                 shape=shape or None,
             )
+        case Discipline.DRR if not strict:
+            return DrrScheduler(quantum_bytes=dict(enumerate(map(_share, queues))))
     return StrictWrrScheduler(
         strict=tuple(strict),
         weights={i: _share(q) for i, q in enumerate(queues) if i not in strict},
