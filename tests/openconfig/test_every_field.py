@@ -121,7 +121,7 @@ UNSEEN = {
     (System, "ipv6"), (System, "encrypting"), (System, "untrusted_keeps_dscp"), (Rule, "ipv4"),
     (Red, "by_dscp"), (Red, "stated"), (RedProfile, "colour"), (Red, "even"), (Red, "idle_decay"),
     (Plan, "auto_qos"), (Plan, "schedulers"), (Scheduler, "decoupled"),
-    (Plan, "mtus"), (Plan, "filtered_inputs"),
+    (Plan, "mtus"), (Plan, "schedulers_in_use"), (Plan, "filtered_inputs"),
 }  # fmt: skip
 """What is no setting of a device, changed below through what it holds, or without effect by itself."""
 

@@ -209,6 +209,47 @@ def test_an_mtu_above_that_of_ethernet_is_shown(mtu: int, words: str) -> None:
     assert shown_lines(links, "[]", {}, "") == (f"ip link set dev out {words}",)
 
 
+UNTOLD = "ip link set dev out up\n"
+
+
+@pytest.mark.parametrize(
+    ("schedulers", "classes", "had"),
+    [
+        (("htb", "ets"), SHARES, "ets, htb"),
+        (("htb", "ets"), [VOICE], "ets, htb"),
+        (("htb", "prio"), [VOICE, BULK], "htb, prio"),
+        (("htb", "prio"), SHARES, "htb, prio"),
+        (("htb", "ets"), LIMITED, "ets, htb"),
+        (("htb", "hfsc"), [WEB], "hfsc, htb"),
+        (("tbf", "ets"), SHARES, "ets, tbf"),
+        (("tbf", "drr"), [WEB], "drr, tbf"),
+        (("tbf", "hfsc"), [WEB], "hfsc, tbf"),
+    ],
+)
+def test_of_a_router_that_does_not_tell_what_it_has_in_use_is_taken(
+    schedulers: tuple[str, ...], classes: list[dict[str, Any]], had: str
+) -> None:
+    held = UNTOLD + lowered(running=kernel(*schedulers), classes=classes).text
+    again = lowered(running=held, classes=classes)
+    assert [f.applied for f in again.findings if f.code == "schedulers-untold"] == [had]
+    assert make_candidate(again, held).empty
+    more = [a_class("other", "cs1", bandwidth={"percent": 5}), *classes] if "prio" not in schedulers else classes
+    assert words_of(lowered(running=held, classes=more)) == words_of(
+        lowered(running=kernel(*schedulers), classes=more)
+    )
+
+
+def test_a_bucket_of_others_does_not_tell_that_a_kernel_has_no_htb() -> None:
+    others = "tc qdisc replace dev lan0 root handle 8001: tbf rate 2mbit burst 1600b limit 1536b\n"
+    assert words_of(lowered(running=UNTOLD + others, classes=[WEB])) == ["1: htb default 0x11 r2q 10"]
+
+
+def test_schedulers_that_others_have_in_use_are_those_of_the_kernel_too() -> None:
+    others = f"tc qdisc replace dev lan0 root handle 8001: prio bands 3 priomap {last_of(2)}\n"
+    others += 'tc qdisc add dev lan0 parent 8001:1 handle 8002: red {"limit":1}\n'
+    assert words_of(lowered(running=UNTOLD + others, classes=SHARES)) == words_of(lowered("prio", classes=SHARES))
+
+
 def test_without_htb_bands_serve_shares_and_do_not_cap_priority() -> None:
     made = lowered(running=kernel("tbf", "ets"), classes=CLASSES[:2])
     assert f"3: ets strict 1 quanta 1200 1600 priomap {last_of(3)}" in words_of(made)

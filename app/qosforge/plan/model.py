@@ -366,8 +366,9 @@ class Plan(PlanModel):
     decides which policies they take. ``filter_masks`` are those of the lists that filter packets on ports, where a
     device has few masks. ``auto_qos`` are ports on which a macro of the device has typed QoS, and may type it anew.
     ``flow_control`` are those that heed or send pause frames, which stop all classes at once. ``schedulers`` are
-    those that the device has, where it tells that and it differs between devices of an image. ``mtus`` are the
-    bytes of the longest IP packets of interfaces by name, where the device tells of longer ones than is usual.
+    those that the device has, where it tells that and it differs between devices of an image;
+    ``schedulers_in_use`` those of the queues that it has. ``mtus`` are the bytes of the longest IP packets of
+    interfaces by name, where the device tells of longer ones than is usual.
     ``filtered_inputs`` are those where others filter what comes in such that the device takes no filters of ours.
     """
 
@@ -383,6 +384,7 @@ class Plan(PlanModel):
     auto_qos: tuple[str, ...] = ()
     flow_control: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()
+    schedulers_in_use: tuple[str, ...] = ()
     mtus: tuple[tuple[str, int], ...] = ()
     filtered_inputs: tuple[str, ...] = ()
 

@@ -16,8 +16,8 @@ from qosforge.plan.model import Egress, InterfacePlan, Plan, Queue, Rule, Schedu
 from qosforge.plan.request import DeviceRequest
 from qosforge.platforms.base import Block, LoweredDevice
 from qosforge.platforms.blocks import BlockWriter
+from qosforge.platforms.linux_tc.available import available_schedulers
 from qosforge.platforms.linux_tc.bands import (
-    HTB,
     Band,
     band_words,
     class_id,
@@ -64,7 +64,7 @@ def blocks(plan: Plan, lowered: LoweredDevice, request: DeviceRequest) -> tuple[
     """The trees, and the table of nft."""
     result = BlockWriter("linux_tc", lowered, request)
     there = {interface.name: interface for interface in lowered.held.interfaces} if lowered.held else {}
-    schedulers = plan.schedulers or {HTB, *request.features}
+    schedulers = available_schedulers(request.features, lowered.held)
     scheduled = {each.name for each in request.interfaces if each.schedule}
     for interface in plan.interfaces:
         if interface.name in scheduled:

@@ -14,16 +14,12 @@ from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import ClassFidelity, LoweredDevice
 from qosforge.platforms.class_trees import every_class, inside_parents, on_input
-from qosforge.platforms.linux_tc.bands import ETS, HTB, TBF, has_bands
-from qosforge.platforms.linux_tc.class_tree import every_queue
-from qosforge.platforms.linux_tc.early_drops import GRED, RED
-from qosforge.platforms.linux_tc.fair import FAIR
+from qosforge.platforms.linux_tc.available import available_schedulers
+from qosforge.platforms.linux_tc.bands import HTB, TBF
 from qosforge.platforms.linux_tc.fidelity import tree_fidelity
 from qosforge.platforms.linux_tc.matching import check_match, class_terms, terms_at_output
 from qosforge.platforms.linux_tc.policing import policer
-from qosforge.platforms.linux_tc.sharing import HFSC
 from qosforge.platforms.linux_tc.trees import Tree, bucket, lower_tree
-from qosforge.platforms.linux_tc.turns import DRR, has_turns
 from qosforge.platforms.recognition import dscp_of, ports_only
 from qosforge.units import format_rate
 
@@ -31,8 +27,7 @@ from qosforge.units import format_rate
 def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
     """The plan of a Linux router for a request."""
     told = running.schedulers if running else ()
-    # What the device tells goes before what the inventory says of it; what it has in use it has.
-    had = frozenset(told) or request.features | {HTB} | (_in_use(running) if running else frozenset())
+    had = available_schedulers(request.features, running)
     request = request.model_copy(update={"features": had})
     findings: list[Finding] = []
     if running is not None and not told and any(each.schedule for each in request.interfaces):
@@ -58,24 +53,6 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         classes={c.name: c.name for c in every_class(request.classes)},
         held=running,
     )
-
-
-def _in_use(running: Plan) -> frozenset[str]:
-    """The schedulers of the queues that a router has, those beside HTB and FIFOs.
-
-    Where one class takes what priority leaves its bands may be those of ``ets`` or of ``prio``: then none is known.
-    """
-    scheduled = [each.egress.scheduler for each in running.interfaces if each.egress.scheduler is not None]
-    queues = [queue for each in scheduled for queue in every_queue(each)]
-    used = {
-        RED: any(queue.red is not None and not queue.red.by_dscp for queue in queues),
-        GRED: any(queue.red is not None and queue.red.by_dscp for queue in queues),
-        FAIR: any(queue.fair for queue in queues),
-        HFSC: any(each.decoupled for each in scheduled),
-        DRR: any(map(has_turns, scheduled)),
-        ETS: any(has_bands(each) and sum(not q.priority for q in each.queues) > 1 for each in scheduled),
-    }
-    return frozenset(name for name, there in used.items() if there)
 
 
 def _words(schedulers: Collection[str]) -> str:

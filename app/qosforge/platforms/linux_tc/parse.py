@@ -25,6 +25,7 @@ from qosforge.plan.model import (
     ShareUnit,
     Term,
 )
+from qosforge.platforms.linux_tc.available import in_use
 from qosforge.platforms.linux_tc.band_lines import band_count, band_numbers, banded_queues, is_ours
 from qosforge.platforms.linux_tc.early_drops import red_of
 from qosforge.platforms.linux_tc.lines import TABLE
@@ -66,6 +67,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
         interfaces=interfaces,
         unknown=reading.unknown,
         schedulers=tuple(entry["module"].removeprefix("sch_") for entry in reading.all("scheduler")),
+        schedulers_in_use=in_use(text),
         filtered_inputs=tuple(entry["dev"] for entry in reading.all("input")),
         mtus=tuple((entry["dev"], entry["mtu"]) for entry in reading.all("link") if "mtu" in entry),
     )
