@@ -98,7 +98,7 @@ def trees(qdiscs: str) -> tuple[str, ...]:
         AnswerError: that is not what the program prints, a `ValueError`.
     """
     roots = ((dev, qdisc) for dev, held in _by_interface(qdiscs).items() for qdisc in held if qdisc.get("root"))
-    return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc", "tbf"})
+    return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc", "tbf", *BANDED})
 
 
 def filtered(qdiscs: str) -> tuple[str, ...]:

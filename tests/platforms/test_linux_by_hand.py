@@ -125,12 +125,18 @@ def test_what_was_approved_as_the_way_back_is_what_is_rolled_back() -> None:
     assert back == rollback_lines("linux_tc", held_of(made, KERNEL), held)
 
 
-def test_what_is_added_leaves_lines_of_others_alone() -> None:
-    filters = 'tc filter add dev wan0 {"kind":"u32"}\n'
-    plain = "".join(f"{line}\n" for line in virtual.KERNEL.splitlines()) + filters
-    made = virtual.lowered(MARKED, running=plain)
-    assert sorted(entered(make_candidate(made, plain).delta)) == sorted(entered(made.text))
-    assert [f.code for f in made.findings if f.code == "not-understood-affected"] == []
+@pytest.mark.parametrize(("place", "told"), [("egress pref 65001", 1), ("egress chain 5 pref 65001", 0)])
+def test_a_filter_of_others_is_told_where_it_goes_with_ours(place: str, told: int) -> None:
+    """Ours are taken away by their preference, which leaves other chains alone."""
+    theirs = f'tc filter add dev wan0 {place} {{"kind":"u32"}}'
+    plain = f"{virtual.KERNEL}tc qdisc replace dev wan0 clsact\n{theirs}\n"
+    added = make_candidate(virtual.lowered(MARKED, running=plain), plain).delta
+    assert [line for line in entered(added) if " del " in line] == []
+    held = held_of(virtual.lowered(MARKED), virtual.KERNEL) + f"{theirs}\n"
+    made = virtual.lowered(virtual.classed("web", virtual.AF2, True), running=held)
+    affected = [f.message for f in made.findings if f.code == "not-understood-affected"]
+    assert len(affected) == told
+    assert all("tc filter del dev wan0 egress pref 65001" in message for message in affected)
 
 
 FOREIGN_QDISCS = """[{"kind":"htb","handle":"1:","dev":"out","root":true,"options":{"r2q":10,"default":"0x20"}},
@@ -149,3 +155,36 @@ def test_a_class_with_bands_beside_others_keeps_its_place_among_them() -> None:
     (line,) = [line for line in shown(FOREIGN_QDISCS, FOREIGN_CLASSES) if " classid 1:20 " in line]
     assert " htb prio 5 rate 1mbit " in line
     assert line.endswith(" quantum 3000")
+
+
+BANDS_ABOVE = """[{"kind":"KIND","handle":"1:","dev":"out","root":true,"options":OPTIONS},
+{"kind":"htb","handle":"5:","dev":"out","parent":"1:2","options":{"r2q":10,"default":"0x20"}},
+{"kind":"pfifo","handle":"8:","dev":"out","parent":"5:20","options":{"limit":7}}]"""
+CLASSES_BELOW = (
+    "class htb 5:20 root leaf 8: prio 0 quantum 25000 rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b \n"
+    "class KIND 1:1 root \nclass KIND 1:2 root leaf 5: \n"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("prio", f'{{"bands":2,"multiqueue":false,"priomap":{[1] * 16}}}'),
+        ("ets", f'{{"bands":2,"strict":1,"quanta":[1500],"priomap":{[1] * 16}}}'),
+    ],
+)
+def test_a_tree_in_bands_of_others_comes_back_with_its_classes_each_behind_what_it_is_in(
+    kind: str, options: str
+) -> None:
+    lines = shown(
+        BANDS_ABOVE.replace("KIND", kind).replace("OPTIONS", options), CLASSES_BELOW.replace("KIND", kind)
+    )
+    held = KERNEL + "".join(f"tc {line}\n" for line in lines)
+    assert [line.split(" handle ")[-1].split(" classid ")[-1].split()[0] for line in lines] == [
+        "1:",
+        "5:",
+        "5:20",
+        "8:",
+    ]
+    back = entered(make_candidate(bands([VOICE, WEB], held), held).inverse)
+    assert back == ["tc qdisc del dev out root", *(f"tc {line}" for line in lines)]

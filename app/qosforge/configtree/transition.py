@@ -222,7 +222,7 @@ def _group_operations(before: dict[str, Entry], after: dict[str, Entry], grammar
             if entry.rule.group:
                 name = entry.rule.group.format(**entry.values)
                 groups.setdefault(name, ([], []))[side].append(entry)
-    order = {id(rule): position for position, rule in enumerate(grammar.rules)}
+    order = {id(rule): 0 if rule.ordered else position for position, rule in enumerate(grammar.rules)}
     for old, new in groups.values():
         held, wanted = {e.line.text for e in old}, {e.line.text for e in new}
         kept = held if held <= wanted else set()

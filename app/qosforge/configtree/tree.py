@@ -37,8 +37,8 @@ class LineChange:
     ``line``; of groups that differ in underscores at their end alone, with the one that matched. ``owned`` objects
     are ours as a whole: what the target does not name below them goes. ``group`` lines make up one table that only
     ``reset`` clears as a whole, or the resets of its lines, each once; without any they are negated one by one, in
-    the reverse order of the rules, before they are entered anew. A table has one line of each ``place``: a kept one
-    stands in the way of another there.
+    the reverse order of the rules, before they are entered anew. That is in the order of the rules; those that are
+    ``ordered`` keep their own. A table has one line of each ``place``: a kept one stands in the way of another.
     ``booked`` is an amount that the device sums over an object against a limit, ``unit`` what all amounts of an
     object must have in common.
 

@@ -68,7 +68,8 @@ _ARGUMENTS = {
 
 
 def _tree(**more: Any) -> Change:
-    return Change(group="tree {dev}", **{"reset": "tc qdisc del dev {dev} root", **more})
+    # Text has each class and queue behind what it is in, also in trees of others.
+    return Change(group="tree {dev}", ordered=True, **{"reset": "tc qdisc del dev {dev} root", **more})
 
 
 def _rules(**more: Any) -> Change:
@@ -77,6 +78,7 @@ def _rules(**more: Any) -> Change:
 
 _ROOT, _CLASS, _QUEUE = "root", "class {id}", "queue in {parent}"
 """Places that hold one scheduler, class or queue each: the kernel refuses to add another one there."""
+_CLEAR = "tc filter del dev {dev} egress pref {pref}"
 _AVERAGE = (
     "limit SIZE:limit min SIZE:minimum max SIZE:maximum avpkt SIZE:packet burst <1-4294967295>:burst "
     "probability CHANCE:probability bandwidth RATE:bandwidth"
@@ -213,7 +215,7 @@ TABLE = CommandTable(
         f"tc filter replace dev WORD:dev egress protocol {{ip|ipv6}}:protocol "
         f"pref {{{'|'.join(map(str, PREFERENCES.values()))}}}:pref handle HEX flower ip_tos TOS:dscp "
         "classid NUMBER:number",
-        change=_tree(reset="tc filter del dev {dev} egress pref {pref}", refers=("filters {dev}",)),
+        change=_tree(reset=_CLEAR, refers=("filters {dev}",)),
     ),
     Line(
         "other-class",
@@ -224,7 +226,12 @@ TABLE = CommandTable(
         ),
     ),
     Line("other-queue", change=_tree(place=_QUEUE), also=("tc qdisc add dev WORD:dev parent WORD:parent REST",)),
-    Line("other-filter", change=_tree(reset=""), also=("tc filter add dev WORD:dev REST",)),
+    Line(
+        "other-filter",
+        change=_tree(reset=_CLEAR),
+        also=("tc filter add dev WORD:dev egress pref WORD:pref REST",),
+    ),
+    Line("filter-elsewhere", change=_tree(reset=""), also=("tc filter add dev WORD:dev REST",)),
     Line("no-tree", "tc qdisc del dev WORD:dev root", change=_tree()),
     Line("table", f"nft add table {TABLE_NAME}", change=_rules()),
     Line(
@@ -245,4 +252,4 @@ TABLE = CommandTable(
     arguments=_ARGUMENTS,
     predefined={"class": rf"\S+ {BANDS}:[0-9a-f]{{1,2}}"},  # ets and prio make the classes of their bands
 )
-"""The lines, in the order in which they are entered."""
+"""The lines; those of a tree are entered as text has them, rules in this order."""
