@@ -66,11 +66,17 @@ def shown_filters(dev: str, shown: str) -> Iterator[str]:
             for each in read_list(shown or "[]", command)
             if each["pref"] in PREFERENCES.values() and "options" in each
         ]
-        if ours:
+        words = [_filter(dev, each) for each in ours]
+        if any(words):
             yield holder_words(dev)
-        for each in ours:
-            words = _filter(dev, each)
-            yield words or f"tc filter add dev {dev} {json.dumps(each, separators=(',', ':'), sort_keys=True)}"
+        yield from (known or _other(dev, each) for known, each in zip(words, ours, strict=True))
+
+
+def _other(dev: str, each: Mapping[str, Any]) -> str:
+    """A filter that these words do not enter, kept as JSON; `clear_words` take away what is in no other chain."""
+    chain = f"chain {whole(each['chain'])} " if each.get("chain", 0) != 0 else ""
+    said = json.dumps(each, separators=(",", ":"), sort_keys=True)
+    return f"tc filter add dev {dev} egress {chain}pref {each['pref']} {said}"
 
 
 def _filter(dev: str, each: Mapping[str, Any]) -> str:
@@ -79,6 +85,8 @@ def _filter(dev: str, each: Mapping[str, Any]) -> str:
     keys = options.get("keys", {})
     number = str(options.get("classid", "")).removeprefix(":")
     if each["kind"] != "flower" or PREFERENCES.get(protocol) != each["pref"] or set(keys) != _KEYS:
+        return ""
+    if each.get("chain", 0) != 0:  # looked at where another filter goes on to it alone
         return ""
     if "actions" in options or int(str(keys["ip_tos_mask"]), 16) != int(MASK, 16) or not number.isalnum():
         return ""

@@ -263,6 +263,7 @@ DIRECTED = [
     flower(protocol, dscp, number)
     for protocol, (dscp, number) in itertools.product(("ip", "ipv6"), ((18, 1), (20, 2)))
 ]
+ELSEWHERE = [flower(protocol, 22, 1) | {"chain": 5} for protocol in ("ip", "ipv6")]
 OTHERS = [
     {"protocol": "all", "pref": 49152, "kind": "matchall", "chain": 0, "options": {"handle": 1, "not_in_hw": True}}
 ]
@@ -283,6 +284,7 @@ OTHERS = [
         pytest.param({"vqs": []}, {}, DIRECTED, False, id="no virtual queue"),
         pytest.param({}, {}, DIRECTED[:-1], False, id="one version of IP alone"),
         pytest.param({}, {}, [*DIRECTED, flower("ip", 22, 1, handle=9)], False, id="another handle"),
+        pytest.param({}, {}, [*DIRECTED, *ELSEWHERE], False, id="another chain"),
     ],
 )
 def test_what_was_entered_otherwise_is_kept_as_not_understood(
@@ -347,3 +349,11 @@ def test_ingress_of_others_is_shown_and_neither_understood_as_ours_nor_brought_b
     tree, _ = going_back(lines, ["wan0"])
     assert "ingress" not in tree
     assert rollback_lines("linux_tc", HARDWARE, HARDWARE + INGRESS) == ()
+
+
+@pytest.mark.parametrize("theirs", [*ELSEWHERE, DIRECTED[0] | {"kind": "u32"}])
+def test_filters_of_others_alone_are_nothing_that_a_change_takes_back(theirs: dict[str, object]) -> None:
+    lines = shown({"vqs": []}, {}, [theirs]).splitlines()
+    assert [line.split(" {")[0] for line in lines if "clsact" in line or "filter" in line] == [
+        "tc filter add dev wan0 egress " + ("chain 5 " if theirs["chain"] else "") + f"pref {theirs['pref']}"
+    ]
