@@ -31,8 +31,10 @@ def order(page: Page, policy: str, ticket: str = "") -> None:
     """Order a run by the form, and come to its page."""
     page.goto("/runs/new")
     page.locator("#network").select_option("infn-fnal")
-    page.locator("#policy").select_option(policy)
     expect(page.get_by_text("Rules of network infn-fnal")).to_be_visible()
+    # The list of policies is a new one now, which asks for nothing until it is in its place.
+    expect(page.locator(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added")).to_have_count(0)
+    page.locator("#policy").select_option(policy)
     expect(page.locator("#version option")).to_have_count(2)
     page.get_by_label("Ticket").fill(ticket)
     page.get_by_role("button", name="Start run").dblclick()
