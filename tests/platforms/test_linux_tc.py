@@ -142,7 +142,7 @@ def test_whatever_is_asked_the_kernel_shows_the_plan_that_was_meant(router: Host
 def test_any_intent_is_held_as_meant_and_undone(router: Host) -> None:
     pushed = []
 
-    @tried(1 / 10)
+    @tried(1 / 4)
     @given(cases("linux_tc", dialect("linux_tc")))
     def check(case: Case) -> None:
         site, *documents = case
