@@ -84,8 +84,8 @@ def shown_filters(dev: str, handle: str, shown: str) -> Iterator[str]:
     with understood(command):
         for each in read_list(shown or "[]", command):
             if "options" in each:
-                words = _filter(handle, each) or json.dumps(each, separators=(",", ":"), sort_keys=True)
-                yield f"tc filter add dev {dev} {words}"
+                said = json.dumps(each, separators=(",", ":"), sort_keys=True)
+                yield f"tc filter add dev {dev} {_filter(handle, each) or f'parent {handle} {said}'}"
 
 
 def _filter(handle: str, each: Mapping[str, Any]) -> str:

@@ -139,6 +139,14 @@ def test_a_filter_of_others_is_told_where_it_goes_with_ours(place: str, told: in
     assert all("tc filter del dev wan0 egress pref 65001" in message for message in affected)
 
 
+def test_a_filter_of_others_in_a_tree_is_told_where_it_goes_with_that() -> None:
+    theirs = 'tc filter add dev out parent 4: {"kind":"u32"}'
+    held = held_of(bands([WEB]), KERNEL) + f"{theirs}\n"
+    made = bands([VOICE, BULK], held)
+    assert theirs in make_candidate(made, held).inverse
+    assert [f.code for f in made.findings if f.code == "not-understood-affected"] == ["not-understood-affected"]
+
+
 FOREIGN_QDISCS = """[{"kind":"htb","handle":"1:","dev":"out","root":true,"options":{"r2q":10,"default":"0x20"}},
 {"kind":"prio","handle":"20:","dev":"out","parent":"1:20",
  "options":{"bands":3,"priomap":[1,2,2,2,1,2,0,0,1,1,1,1,1,1,1,1],"multiqueue":false}}]"""

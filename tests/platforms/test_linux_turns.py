@@ -220,7 +220,7 @@ def test_filters_of_others_are_kept_as_not_understood(ours: str, theirs: str) ->
     assert ours in FILTERS
     lines = "\n".join(f"tc {line}" for line in shown(FILTERS.replace(ours, theirs)))
     unknown = [line.text for line in LINUX.parse(lines, "r", "").unknown]
-    assert any("filter add dev out {" in line for line in unknown)
+    assert any("filter add dev out parent 4: {" in line for line in unknown)
     # Entered again without them it would drop packets: tc refuses the line.
     assert 'tc qdisc add dev out parent 3:2 handle 4: drr {"filters":"others"}' in unknown
 

@@ -395,5 +395,31 @@ def test_what_is_shown_of_a_tree_of_others_enters_it_again(router: LinuxTcDriver
     enter(router, ("tc qdisc del dev wan0 root",))
 
 
+BUCKETS = "burst 1600b cburst 1600b"
+BELOW_BANDS = (
+    f"tc qdisc replace dev wan0 root handle 1: prio bands 2 priomap {' '.join('1' * 16)}",
+    "tc qdisc add dev wan0 parent 1:2 handle 5: htb default 0x20 r2q 10",
+    f"tc class add dev wan0 parent 5: classid 5:20 htb prio 3 rate 5mbit ceil 5mbit {BUCKETS} quantum 3000",
+    "tc qdisc add dev wan0 parent 5:20 handle 8: pfifo limit 7",
+)
+"""A tree of somebody else in a band."""
+
+
+def test_what_is_pushed_over_a_tree_of_others_brings_it_back(router: LinuxTcDriver) -> None:
+    before = running(router)
+    enter(router, BELOW_BANDS)
+    held = running(router)
+    assert [line for line in held.splitlines() if line.startswith("tc ")] == [*BELOW_BANDS]
+    candidate = make_candidate(
+        compiled_class({**BY_MARKS, "treatment": {"bandwidth": {"percent": 30}}}, held), held
+    )
+    enter(router, candidate.delta)
+    assert running(router) != held
+    enter(router, candidate.inverse)
+    assert running(router) == held
+    enter(router, ("tc qdisc del dev wan0 root",))
+    assert running(router) == before
+
+
 def test_the_router_tells_its_schedulers(router: LinuxTcDriver) -> None:
     assert set(LINUX.parse(running(router), "r1", "").schedulers) == {*SCHEDULERS}

@@ -231,6 +231,7 @@ TABLE = CommandTable(
         change=_tree(reset=_CLEAR),
         also=("tc filter add dev WORD:dev egress pref WORD:pref REST",),
     ),
+    Line("inner-filter", change=_tree(), also=("tc filter add dev WORD:dev parent WORD REST",)),
     Line("filter-elsewhere", change=_tree(reset=""), also=("tc filter add dev WORD:dev REST",)),
     Line("no-tree", "tc qdisc del dev WORD:dev root", change=_tree()),
     Line("table", f"nft add table {TABLE_NAME}", change=_rules()),
