@@ -211,6 +211,7 @@ server = parent(process)
 print(imported_by == server, parent(server) == os.getpid())
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background has it ignored
 threading.Timer(0.5, os.killpg, (0, signal.SIGTERM)).start()
 threading.Timer(0.5, os.killpg, (0, signal.SIGINT)).start()
 try:
