@@ -30,6 +30,8 @@ CLASSES = "tc -d class show dev"
 """What a router is asked; the last one with an interface behind it."""
 _ETHERNET_MTU = 1500
 _DEFAULT_HANDLE = "0:"
+_CLASSFUL = frozenset({"htb", "hfsc", turns.KIND, *BANDED, "tbf", "qfq", "cbq"})
+"""Kinds of queues whose classes are entered, or hold what is."""
 _HOOK_PRIORITY = -150  # "mangle", nft(8)
 _CLASS = re.compile(
     r"^class htb (?P<id>\S+) (?:root|parent (?P<parent>\S+))(?: leaf \S+)?"
@@ -148,8 +150,8 @@ def _tree(dev: str, qdiscs: list[dict[str, Any]], classes: str) -> Iterator[str]
         yield f"tc qdisc replace dev {dev} root handle {root['handle']} {_queue(root)}"
     leaves = {q["parent"]: q for q in named if "parent" in q}
     rate = next((_tbf_rate(q) for q in named if q.get("root") and q["kind"] == "tbf"), 0)
-    inner = {q["handle"] for q in named if q["kind"] in {"red", "hfsc", FAIR}}
-    told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, inner)]
+    kinds_of = {q["handle"]: q["kind"] for q in named}
+    told = [line for line in classes.splitlines() if line.strip() and not _is_inner(line, kinds_of)]
     for line in parents_first(told):
         if (band := banded_class(line)) is not None:
             if band in leaves:
@@ -188,12 +190,15 @@ def _tbf_rate(qdisc: Mapping[str, Any]) -> int:
     return 8 * rate if type(rate) is int and 0 < rate < _MOST else 0
 
 
-def _is_inner(line: str, handles: set[str]) -> bool:
-    """Whether a line is of a class that a queue with these handles has of itself: one, or one for each flow."""
-    found = re.match(
-        rf"class (?:red [0-9a-f]+:1 parent|hfsc|{FAIR} [0-9a-f]+:[0-9a-f]+ parent) ([0-9a-f]+:)(?: root)?\s*$", line
-    )
-    return found is not None and found[1] in handles
+def _is_inner(line: str, kinds_of: Mapping[str, str]) -> bool:
+    """Whether a line is of a class that a queue has of itself: one, or one for each flow that it holds now.
+
+    ``kinds_of`` has the kinds of the queues by their handles.
+    """
+    if found := re.match(r"class hfsc ([0-9a-f]+:) root\s*$", line):
+        return kinds_of.get(found[1]) == "hfsc"
+    found = re.match(r"class (\S+) [0-9a-f]+:[0-9a-f]* parent ([0-9a-f]+:)", line)
+    return found is not None and found[1] not in _CLASSFUL and kinds_of.get(found[2]) == found[1]
 
 
 def _curve_rate(command: str) -> int:

@@ -92,7 +92,8 @@ def _filter(handle: str, each: Mapping[str, Any]) -> str:
     """The words of a filter; "" where it is none of ours."""
     options = each["options"]
     number = str(options.get("flowid", ""))
-    ours = (each["kind"], each["protocol"], each["pref"], each["chain"]) == ("matchall", "all", PREFERENCE, 0)
+    place = (each["kind"], each["protocol"], each["pref"], each.get("chain", 0))
+    ours = place == ("matchall", "all", PREFERENCE, 0)
     if not ours or set(options) - _TOLD or options["handle"] != _HANDLE or not number.startswith(handle):
         return ""
     return filter_words(number)

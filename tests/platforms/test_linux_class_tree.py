@@ -163,6 +163,12 @@ def test_what_cannot_be_divided_is_refused(
     assert every_queue(scheduler_of(made)) == scheduler_of(made).queues
 
 
+def test_children_that_are_told_by_a_mark_that_their_class_replaces_are_refused() -> None:
+    marking = {**a_class("a", [10, 12], children=[a_class("a2", [12])]), "mark": {"dscp": "af21"}}
+    (told,) = [f for f in lowered("hfsc", classes=[marking]).findings if f.code == "children-unsupported"]
+    assert "class a2 below it is told by the one that they had before" in told.message
+
+
 def test_levels_end_where_names_of_chains_do() -> None:
     deep: dict[str, Any] = a_class("c6", [10])
     for level in range(5, 0, -1):

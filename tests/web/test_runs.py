@@ -164,6 +164,19 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     assert "CHG-7" not in nothing
 
 
+def test_what_waits_is_listed_without_its_size_where_its_files_are_gone(
+    client: TestClient, enter: Enter, backend: Backend
+) -> None:
+    headers = enter("ann", Role.OPERATOR)
+    wait_for_approval(backend, place(client, headers, ticket="CHG-8"))
+    for file in backend.settings.artifacts_dir.rglob("*"):
+        if file.is_file():
+            file.unlink()
+    mine = told(client.get("/"))
+    assert "ticket CHG-8" in mine
+    assert "lines gained and lost" not in mine
+
+
 def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Enter) -> None:
     enter("ann", Role.OPERATOR)
     page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))

@@ -147,7 +147,7 @@ def test_packets_that_are_sent_when_a_connection_is_closed_measure_nothing(
     shape(hosts, "10mbit")
     slow_senders(tmp_path, monkeypatch)
     net = network(tmp_path, [VOICE, FILES], in_namespaces(hosts), line="10 Mb/s")
-    message = r"the last host began to send [5-9]\.\d s after flow files was connected, which lasts 2 s longer"
+    message = r"the last host began to send [5-9]\.\d s after flow files was connected, which lasts 3 s longer"
     with pytest.raises(errors.TesterError, match=message):
         measure_packets("probes", MeasurementPlan.of(intent(tmp_path, 1).intent, net), "before")
 

@@ -23,9 +23,11 @@ from qosforge.plan.model import Discipline, Egress, Queue, Scheduler
 from qosforge.plan.places import class_place
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.plan.shares import Load, Path, leaf_paths, path_name, scheduler_tree
+from qosforge.platforms.class_trees import every_class
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.kinds import is_uncapped
 from qosforge.platforms.linux_tc.sharing import HFSC
+from qosforge.platforms.recognition import points_of
 
 Parents = Mapping[int, int | None]
 """The number of the queue that each queue is in; None of one that divides the port itself."""
@@ -51,6 +53,8 @@ def divisible(
             return note("children-unsupported", place, variant="uncapped", scheduler=HFSC)
         if level >= most:
             return note("children-unsupported", place, variant="too-deep", most=most)
+        if (child := _told_by_a_lost_mark(c)) is not None:
+            return note("children-unsupported", place, variant="marked", child=child.name)
         return None
 
     def kept(classes: Sequence[ClassRequest], level: int) -> Iterator[ClassRequest]:
@@ -60,6 +64,14 @@ def divisible(
             yield c.model_copy(update={"children": () if found else tuple(kept(c.children, level + 1))})
 
     return tuple(kept(request.classes, 1)) if any(c.children for c in request.classes) else request.classes
+
+
+def _told_by_a_lost_mark(c: ClassRequest) -> ClassRequest | None:
+    """A class below one that is marked, which is told by the marks that packets had before."""
+    if c.recognised_by is None:
+        return None
+    unmarked = (child for child in every_class(c.children) if child.recognised_by is None)
+    return next((child for child in unmarked if any(points_of(t) is not None for t in child.terms)), None)
 
 
 def _why_not(request: DeviceRequest, rate: int) -> str:

@@ -26,7 +26,6 @@ from qosforge.tester.scenario.sources import PHASE_SECONDS
 TESTER = "probes"
 _SIDES: tuple[Side, ...] = ("before", "after")
 _STARTING_SECONDS = 1.0
-_LONGER_HERE_SECONDS = 2.0
 _LONGER_SECONDS = 3.0
 _LOOK_SECONDS = 0.1
 _PS = 10**12
@@ -101,9 +100,7 @@ def seconds_taken(plan: MeasurementPlan) -> float:
 
 def _longer_seconds(senders: Sequence[Host]) -> float:
     """How much longer than is measured each of several senders sends: they begin one after the other."""
-    if len(senders) < 2:
-        return 0.0
-    return _LONGER_HERE_SECONDS if all(host.prints_at_once for host in senders) else _LONGER_SECONDS
+    return _LONGER_SECONDS if len(senders) > 1 else 0.0
 
 
 def _is_tcp(flow: PlannedFlow) -> bool:
@@ -288,9 +285,8 @@ class _ScenarioRun:
                 )
         return lags
 
-    @staticmethod
     def _await_connections(
-        servers: Mapping[str, HostProcess], clients: Mapping[str, HostProcess]
+        self, servers: Mapping[str, HostProcess], clients: Mapping[str, HostProcess]
     ) -> dict[str, float]:
         """When each client was connected, in seconds of ``time.monotonic``; one that has ended reports why."""
         seen: dict[str, float] = {}
@@ -298,6 +294,7 @@ class _ScenarioRun:
             for name in waiting:
                 if _ACCEPTED in servers[name].printed():
                     seen[name] = time.monotonic()
+            self._meanwhile()
             time.sleep(_LOOK_SECONDS)
         return seen
 
@@ -313,7 +310,7 @@ class _ScenarioRun:
             return
         last = max(begun.values(), default=0.0)
         for name, at in connected.items():
-            if last - at > self._longer + PHASE_SECONDS:
+            if last - at > self._longer:
                 raise TesterError(
                     f"the last host began to send {last - at:.1f} s after flow {name} was connected, which lasts "
                     f"{self._longer:g} s longer than is measured",

@@ -13,6 +13,7 @@ from typing import Literal, Self
 from qosforge.access.roles import Principal
 from qosforge.api.backend import Backend
 from qosforge.api.run_pages import visible_networks
+from qosforge.artifacts.store import ArtifactCorrupt, ArtifactMissing
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
 from qosforge.device_state.summaries import KnownDrift
 from qosforge.errors import QosforgeError
@@ -171,8 +172,11 @@ class Overview:
         )
 
     def size(self, run: Run) -> ChangeSize | None:
-        """How much a run that waits would change, as far as it prepared that."""
-        return change_size(self.backend.run_requests.store, self.backend.artifacts, run)
+        """How much a run that waits would change, as far as it prepared that and its files are whole."""
+        try:
+            return change_size(self.backend.run_requests.store, self.backend.artifacts, run)
+        except (ArtifactCorrupt, ArtifactMissing):
+            return None
 
     @property
     def failed(self) -> tuple[RunOutline, ...]:
