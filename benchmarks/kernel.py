@@ -26,7 +26,7 @@ same queues stand beside each other in `app/qosforge/experiments/data/kernel-…
 Each cell has the kernel's figure, then the twin's. Delays are from the sender to the last bit on the line, of
 packets that came; the last column is the Kolmogorov–Smirnov distance of both distributions, lost packets at
 infinity. It is large where all delays are nearly one, as voice's under HTB, which are 1 µs apart. Where more than
-5 % are between two figures of share, loss, mean, p50 or p99, the reason stands below the table; today nowhere.
+5 % are between two figures of share, loss, mean, p50 or p99, the reason stands below the table.
 
 A microsecond decides which of two packets a full queue drops, and from there on the queues hold other packets
 until they are empty: most of what is between the figures of the plain queues and of strict priority is that.
