@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.plugins import measure_packets
 from tests.stamp.namespaces import Hosts, two_hosts, why_not
 
-from .two_sites import FLOOD, VOICE, intent, write
+from .two_sites import FLOOD, VOICE, intent, slow_mgen, write
 
 missing = why_not()
 pytestmark = [
@@ -25,12 +23,7 @@ pytestmark = [
     pytest.mark.skipif(missing is not None, reason=missing or ""),
 ]
 
-SLOW = """\
-#!/bin/sh
-case "$*" in *"DST 10.9.2.1/9000"*) sleep {seconds} ;; esac
-exec {mgen} "$@"
-"""
-"""A machine that takes its time to begin the flood."""
+FLOODS = '*"DST 10.9.2.1/9000"*'
 
 
 @pytest.fixture
@@ -71,19 +64,10 @@ def add_pair(traffic: dict) -> None:
     traffic["scenarios"][0]["between"].append(["h3", "h2"])
 
 
-def slow_flood(folder: Path, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have MGEN take so long to begin the flood."""
-    slow = folder / "slow" / "mgen"
-    slow.parent.mkdir()
-    slow.write_text(SLOW.format(mgen=shutil.which("mgen"), seconds=seconds))
-    slow.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-
-
 def test_voice_is_measured_while_the_flood_of_another_host_is_sent(
     hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow_flood(tmp_path, 2, monkeypatch)
+    slow_mgen(tmp_path, 2, monkeypatch, FLOODS)
     plan = MeasurementPlan.of(intent(tmp_path, 2).intent, three_stations(tmp_path, hosts))
     (scenario,) = measure_packets("probes", plan, "before").scenarios
     voice = next(flow for flow in scenario.flows if flow.traffic_class == "voice")
@@ -98,7 +82,7 @@ def test_voice_is_measured_while_the_flood_of_another_host_is_sent(
 def test_hosts_that_do_not_send_at_the_same_time_measure_nothing(
     hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    slow_flood(tmp_path, 6, monkeypatch)
+    slow_mgen(tmp_path, 6, monkeypatch, FLOODS)
     plan = MeasurementPlan.of(intent(tmp_path, 1).intent, three_stations(tmp_path, hosts))
     with pytest.raises(errors.TesterError, match=r"the host of h1 began to send 6.* s before the last one"):
         measure_packets("probes", plan, "before")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
@@ -23,7 +22,7 @@ from tests.cli.conftest import Command, qosforge
 from tests.sshd import new_key, server, user
 from tests.stamp.namespaces import Hosts, inside, two_hosts, why_not
 
-from .two_sites import FILES, FLOOD, VOICE, intent, network, write
+from .two_sites import FILES, FLOOD, VOICE, intent, network, slow_mgen, write
 
 __all__ = ["qosforge"]
 
@@ -112,28 +111,11 @@ def test_every_start_has_phases_of_its_own_and_the_seconds_are_divided_among_the
     assert abs(first - second) > 0.1
 
 
-SLOW = """\
-#!/bin/sh
-case "$*" in *LISTEN*) ;; *) sleep 6 ;; esac
-exec {mgen} "$@"
-"""
-"""A sender on a machine that takes its time to begin one."""
-
-
-def slow_senders(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have MGEN take 6 s to begin to send."""
-    slow = folder / "slow" / "mgen"
-    slow.parent.mkdir()
-    slow.write_text(SLOW.format(mgen=shutil.which("mgen")))
-    slow.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-
-
 def test_however_long_a_sender_takes_to_begin_its_last_packets_are_received(
     hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shape(hosts, "10mbit")
-    slow_senders(tmp_path, monkeypatch)
+    slow_mgen(tmp_path, 6, monkeypatch)
     net = network(tmp_path, [VOICE], in_namespaces(hosts), line="10 Mb/s")
     measured = measure_packets("probes", MeasurementPlan.of(intent(tmp_path, 1).intent, net), "before")
     (voice,) = measured.scenarios[0].flows
@@ -145,7 +127,7 @@ def test_packets_that_are_sent_when_a_connection_is_closed_measure_nothing(
     hosts: Hosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shape(hosts, "10mbit")
-    slow_senders(tmp_path, monkeypatch)
+    slow_mgen(tmp_path, 6, monkeypatch)
     net = network(tmp_path, [VOICE, FILES], in_namespaces(hosts), line="10 Mb/s")
     message = r"the last host began to send [5-9]\.\d s after flow files was connected, which lasts 3 s longer"
     with pytest.raises(errors.TesterError, match=message):

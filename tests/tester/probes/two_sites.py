@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
 from ruamel.yaml import YAML
 
 from qosforge.intent.loader import LoadedIntent, load_intent
@@ -79,3 +82,19 @@ def intent(folder: Path, seconds: int = 2) -> LoadedIntent:
 def network(folder: Path, flows: list[Described], probes: Described | None = None, **more: Any) -> Network:
     """The network."""
     return load_network(write(folder, flows, probes, **more))
+
+
+SLOW = """\
+#!/bin/sh
+case "$*" in {sends}) sleep {seconds} ;; esac
+exec {mgen} "$@"
+"""
+
+
+def slow_mgen(folder: Path, seconds: float, monkeypatch: pytest.MonkeyPatch, sends: str = '*" UDP SRC "*') -> None:
+    """Have MGEN take so long to begin where its words are like ``sends``, a pattern of the shell."""
+    slow = folder / "slow" / "mgen"
+    slow.parent.mkdir()
+    slow.write_text(SLOW.format(sends=sends, seconds=seconds, mgen=shutil.which("mgen")))
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")

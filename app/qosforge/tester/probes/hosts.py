@@ -41,11 +41,9 @@ word=$1 count=$2
 shift 2
 trap 'kill $! 2>/dev/null' USR1
 "$@" >&3 &
-if [ "$count" -gt 0 ]; then
-  until [ "$(grep -c -e "$word" /proc/$$/fd/4)" -ge "$count" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
-  echo "kept by $$"
-  grep -m "$count" -e "$word" /proc/$$/fd/4
-fi
+until [ "$(grep -c -e "$word" /proc/$$/fd/4)" -ge "$count" ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+echo "kept by $$"
+grep -m "$count" -e "$word" /proc/$$/fd/4
 wait $!
 code=$?
 [ $code -le 128 ] || wait $!
@@ -116,7 +114,7 @@ class Host:
         bound = f"{seconds + spare:.0f}"
         return HostProcess(self, self.command(["timeout", "-k", "1", bound, *words], terminal=True))
 
-    def start_logging(self, words: Sequence[str], seconds: float, first: tuple[str, int] = ("", 0)) -> HostProcess:
+    def start_logging(self, words: Sequence[str], seconds: float, first: tuple[str, int]) -> HostProcess:
         """Begin a command that never waits until its log has got here, see `start`.
 
         On another host the log stays there until the command has ended, but for the ``first`` lines that have a

@@ -91,15 +91,18 @@ def seconds_taken(plan: MeasurementPlan) -> float:
         pairs = {(flow.source.name, flow.target.name) for flow in scenario.flows if not _is_tcp(flow)}
         known = [(hosts[source], hosts[target]) for source, target in pairs if {source, target} <= hosts.keys()]
         beside = scenario.warm_up_seconds + PHASE_SECONDS + WAITED_SECONDS + _STARTING_SECONDS
-        senders = {(flow.source.name, flow.described.name if _is_tcp(flow) else "") for flow in scenario.flows}
-        beside += _longer_seconds([hosts[name] for name, _ in senders if name in hosts])
+        beside += _longer_seconds(scenario.flows)
         comparing = _COMPARISONS * sum(comparing_seconds(*pair) for pair in known)
         seconds += plan.replications * (plan.seconds_of_each(scenario) + beside + comparing)
     return seconds
 
 
-def _longer_seconds(senders: Sequence[Host]) -> float:
-    """How much longer than is measured each of several senders sends: they begin one after the other."""
+def _longer_seconds(flows: Iterable[PlannedFlow]) -> float:
+    """How much longer than is measured each of several senders sends: they begin one after the other.
+
+    A host has one for all its datagrams, and one for each description of connections.
+    """
+    senders = {(flow.source.name, flow.described.name if _is_tcp(flow) else "") for flow in flows}
     return _LONGER_SECONDS if len(senders) > 1 else 0.0
 
 
@@ -141,9 +144,7 @@ class _ScenarioRun:
                 self._tcp[flow.described.name].append(flow)
         self._phases = {number: random.uniform(0, PHASE_SECONDS) for number in self._udp}
         self._end = scenario.warm_up_seconds + scenario.seconds + PHASE_SECONDS
-        self._sources = tuple(dict.fromkeys(flow.source.name for flow in self._udp.values()))
-        clients = [flows[0].source.name for flows in self._tcp.values()]
-        self._longer = _longer_seconds([hosts[name] for name in (*self._sources, *clients)])
+        self._longer = _longer_seconds(scenario.flows)
         self._clocks: dict[tuple[str, str], ClockDifference] = {}
         self._lag_ps: dict[str, int] = {}
         self.clock_error_ps = 0
@@ -208,7 +209,7 @@ class _ScenarioRun:
         station: str,
         words: Sequence[str],
         seconds: float,
-        first: tuple[str, int] = ("", 0),
+        first: tuple[str, int],
     ) -> HostProcess:
         """See `Host.start_logging`: MGEN sends late where its log is held up."""
         process = self._hosts[station].start_logging(words, seconds, first)
@@ -259,7 +260,7 @@ class _ScenarioRun:
         """MGEN at every source; none is logged in to after that, which would take the time of what forwards."""
         running = {}
         end = self._end + self._longer
-        for station in self._sources:
+        for station in dict.fromkeys(flow.source.name for flow in self._udp.values()):
             flows = {number: flow for number, flow in self._udp.items() if flow.source.name == station}
             words = mgen.send_words(flows, self._phases, end)
             running[station] = self._start_mgen(started, station, words, end, (_STARTED, 1))
