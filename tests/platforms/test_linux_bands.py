@@ -413,6 +413,18 @@ def test_other_options_of_prio_and_tbf_are_kept_as_not_understood(ours: str, the
     assert LINUX.parse(lines, "r", "").unknown
 
 
+def counted(classes: str) -> dict[str, str]:
+    """What a router answers that has counted packets of both classes; ``classes`` is what tc shows."""
+    rules = [
+        {"rule": {"chain": f"out/out/{name}", "expr": [{"counter": {"packets": 9, "bytes": 9000}}]}}
+        for name in ("bulk", "web")
+    ]
+    return {
+        "nft -j list table inet qosforge": json.dumps({"nftables": rules}),
+        "tc -s class show dev out": classes,
+    }
+
+
 def test_the_drops_of_bands_are_read() -> None:
     made = lowered("prio", classes=SHARES)
     said = (
@@ -422,14 +434,7 @@ def test_the_drops_of_bands_are_read() -> None:
         "class htb 1:12 parent 1:1 leaf 12: prio 1 rate 1Mbit ceil 2Mbit burst 1600b cburst 1600b \n"
         " Sent 0 bytes 0 pkt (dropped 7, overlimits 0 requeues 0) \n backlog 0b 0p requeues 0\n"
     )
-    rules = [
-        {"rule": {"chain": f"out/out/{name}", "expr": [{"counter": {"packets": 9, "bytes": 9000}}]}}
-        for name in ("bulk", "web")
-    ]
-    answers = {
-        "nft -j list table inet qosforge": json.dumps({"nftables": rules}),
-        "tc -s class show dev out": said,
-    }
+    answers = counted(said)
     assert set(LINUX.counter_commands(made.plan)) == set(answers)
     assert [(c.queue, c.drops) for c in LINUX.read_counters(answers, made.plan)] == [("bulk", 4), ("web", 7)]
 

@@ -15,7 +15,7 @@ from qosforge.platforms.base import platform
 from qosforge.tester.scenario.schedulers import twin_scheduler
 from qosforge.twin.schedulers import DrrScheduler, StrictWrrScheduler
 
-from .test_linux_bands import LIMITED, SHARES, VOICE, WEB, a_class, kernel, last_of, reads_back, words_of
+from .test_linux_bands import LIMITED, SHARES, VOICE, WEB, a_class, counted, kernel, last_of, reads_back, words_of
 from .test_linux_sharing import CLASSES, FRAME, RATE, lowered, measured, parts, scheduler_of, worst_ms
 
 LINUX = platform("linux_tc")
@@ -241,15 +241,7 @@ def test_the_drops_of_turns_are_read_and_not_those_of_the_band_around_them() -> 
         "class prio 3:2 parent 3: leaf 11: \n Sent 0 bytes 0 pkt (dropped 4, overlimits 0 requeues 0) \n"
         "class prio 3:3 parent 3: leaf 4: \n Sent 0 bytes 0 pkt (dropped 9, overlimits 0 requeues 0) \n"
     )
-    rules = [
-        {"rule": {"chain": f"out/out/{name}", "expr": [{"counter": {"packets": 9, "bytes": 9000}}]}}
-        for name in ("bulk", "web")
-    ]
-    answers = {
-        "nft -j list table inet qosforge": json.dumps({"nftables": rules}),
-        "tc -s class show dev out": said,
-    }
-    assert [(c.queue, c.drops) for c in LINUX.read_counters(answers, made.plan)] == [("bulk", 4), ("web", 7)]
+    assert [(c.queue, c.drops) for c in LINUX.read_counters(counted(said), made.plan)] == [("bulk", 4), ("web", 7)]
 
 
 @pytest.mark.needs("virtual-time")
