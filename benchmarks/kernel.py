@@ -19,9 +19,11 @@ _HEAD = """\
 The same packets at the same times through the queues of a stock Linux kernel (QEMU in [virtual
 time](lab.md#a-kernel-in-virtual-time)) and of the twin: three classes that together ask for more than the line
 has, and pause together after every 4 Mbit of line time; 20 s of sending at 2 Mb/s, 8 s at 10 Mb/s. `qosforge
-experiment run kernel-strict`, and so on, repeats one in one to four minutes, with the same figures; `python -m
-benchmarks.kernel > docs/kernel.md` makes this page. What the router is told and the twin's description of the
-same queues stand beside each other in `app/qosforge/experiments/data/kernel-…/experiment.yaml`.
+experiment run kernel-strict`, and so on, repeats one in one to four minutes, with the same figures unless the
+machine has far more to do than it can: on two processors with thirty programs waiting for them, those of 10 Mb/s
+were as far off as another draw of packets is. `python -m benchmarks.kernel > docs/kernel.md` makes this page. What
+the router is told and the twin's description of the same queues stand beside each other in
+`app/qosforge/experiments/data/kernel-…/experiment.yaml`.
 
 Each cell has the kernel's figure, then the twin's. Delays are from the sender to the last bit on the line, of
 packets that came; the last column is the Kolmogorov–Smirnov distance of both distributions, lost packets at
@@ -31,7 +33,8 @@ infinity. It is large where all delays are nearly one, as voice's under HTB, whi
 A microsecond decides which of two packets a full queue drops, and from there on the queues hold other packets
 until they are empty: most of what is between the figures of the plain queues and of strict priority is that.
 Random early detection drops by chance in both, and few packets make HTB's quantiles. The figures of these are those
-of several draws of packets together, and what is between the means of both sides has an interval.
+of several draws of packets together, and what is between the means of both sides has an interval. Behind a strict
+band the twin goes round all queues, and `ets` round those that wait.
 
 HFSC is no scheduler of the twin. Its table has what was published of D-CBQ, which shares links alike, then what the
 kernel gives, and the twin's D-CBQ of the same packets: 20 s of 2 Mb/s, rates only, since delays are each one's own.

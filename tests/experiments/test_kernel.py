@@ -62,9 +62,10 @@ def test_a_distribution_ends_at_the_part_that_came() -> None:
 
 
 @pytest.mark.needs("virtual-time")
-def test_kernel_and_twin_agree_on_strict_priority() -> None:
+@pytest.mark.parametrize("name", ["kernel-strict", "kernel-ets"])
+def test_kernel_and_twin_agree_on_priority(name: str) -> None:
     short = {"10mbps": {"rate_kbps": 10_000, "seconds": 0.8}}
-    (case,) = cases(load_experiment("kernel-strict").model_copy(update={"scenarios": short}))
+    (case,) = cases(load_experiment(name).model_copy(update={"scenarios": short}))
     assert set(case.curves["voice"]) == {"kernel", "twin"}
     voice, data = case.values["voice"], case.values["data"]
     assert voice["kernel_loss_ratio"] == voice["twin_loss_ratio"] == 0
