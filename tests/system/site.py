@@ -14,11 +14,12 @@ from qosforge.deploy.route import lab_route
 from qosforge.deploy.transaction import running
 from qosforge.intent.loader import load_intent
 from qosforge.intent.models import Intent
+from qosforge.inventory.models import TrafficScenario
 from qosforge.plan.model import Plan
 from qosforge.platforms.cached_parse import parse_running
 from qosforge.platforms.device_text import DeviceText
 from qosforge.tester.measurement.document import Measurement
-from qosforge.tester.measurement.judging import overall_outcome, verdicts
+from qosforge.tester.measurement.judging import verdicts
 from qosforge.tester.measurement.pooling import ClassSummary, class_summary
 from qosforge.tester.twin import TwinTester
 from tests.answers import refusals
@@ -52,6 +53,7 @@ class Site:
         self.held = self._read(campus.names)
         self.plans = {name: self._parsed(name, text) for name, text in self.held.items()}
         assert [name for name in campus.names if self.find_plan_differences(name, self.plans[name])] == []
+        self._good: dict[tuple[str, Check], Seen] = {}
 
     @property
     def intent(self) -> Intent:
@@ -82,33 +84,38 @@ class Site:
             said = self.campus.type(name, *back)
             assert (refusals(said), self._read([name])[name]) == ([], self.held[name])
 
-    def measure(self, plans: Mapping[str, Plan], scenario: str, seconds: int) -> Measurement:
-        """Run one scenario of the intent on the twin of these plans."""
-        pairs = next(s.between for s in self.campus.network.traffic if s.name == scenario)
+    def good(self, scenario: str, seconds: int, check: Check) -> Seen:
+        """What the devices do as they were pushed."""
+        if (scenario, check) not in self._good:
+            self._good[scenario, check] = self.measure(self.plans, scenario, seconds, check)
+        return self._good[scenario, check]
+
+    def measure(self, plans: Mapping[str, Plan], scenario: str, seconds: int, check: Check) -> Seen:
+        """Run the traffic that meets one class on the twin of these plans, until the class has a verdict.
+
+        Other classes on its way are judged with it, others in the scenario are not.
+        """
+        source, destination, name = check
+        met = _meeting(next(s for s in self.campus.network.traffic if s.name == scenario), destination)
+        network = self.campus.network.model_copy(update={"traffic": (met,)})
         checks = tuple(
-            check.model_copy(update={"seconds": seconds})
-            for check in self.intent.verify
-            if (check.from_, check.to) in pairs
+            verify.model_copy(update={"seconds": seconds})
+            for verify in self.intent.verify
+            if (verify.from_, verify.to) in met.between
         )
         intent = self.intent.model_copy(update={"verify": checks})
-        tester = TwinTester(self.campus.network, plans)
-        found = tester.measure(intent, "after")
-        for look in range(2, LOOKS + 1):
-            if overall_outcome(verdicts(intent, self.campus.network, found)) != "inconclusive":
-                break
-            found = tester.measure(intent, "after", look=look, earlier=found)
-        return found
-
-    def seen(self, measurement: Measurement, check: Check) -> Seen:
-        """Verdict and figures of one class on one path of a measurement of one scenario."""
-        source, destination, name = check
-        (scenario,) = measurement.scenarios
+        tester = TwinTester(network, plans)
         path = f"{source}→{destination}"
-        pairs = next(s.between for s in self.campus.network.traffic if s.name == scenario.name)
-        checks = tuple(c for c in self.intent.verify if (c.from_, c.to) in pairs)
-        found = verdicts(self.intent.model_copy(update={"verify": checks}), self.campus.network, measurement)
-        outcome = next((v.verdict.outcome for v in found if (v.path, v.traffic_class) == (path, name)), None)
-        return Seen(outcome, class_summary(measurement, scenario.name, name, path=path))
+        found: Measurement | None = None
+        outcome: str | None = None
+        for look in range(1, LOOKS + 1):
+            found = tester.measure(intent, "after", look=look, earlier=found)
+            judged = verdicts(intent, network, found)
+            outcome = next((v.verdict.outcome for v in judged if (v.path, v.traffic_class) == (path, name)), None)
+            if outcome != "inconclusive":
+                break
+        assert found is not None
+        return Seen(outcome, class_summary(found, scenario, name, path=path))
 
     def close(self) -> None:
         """Close the sessions."""
@@ -122,3 +129,13 @@ class Site:
     def _parsed(self, name: str, text: DeviceText) -> Plan:
         device = self.campus.network.device(name)
         return parse_running(device.platform, text, name, device.image)
+
+
+def _meeting(scenario: TrafficScenario, destination: str) -> TrafficScenario:
+    """The flows that meet before one station. Where none waits for answers, those are the flows to this station:
+    others have ports of their own, and share with these only lines that are far from full."""
+    if any(flow.source.kind == "tcp" for flow in scenario.flows):
+        return scenario
+    flows = tuple(flow for flow in scenario.flows if flow.to == destination)
+    between = tuple(pair for pair in scenario.between if pair[1] == destination)
+    return scenario.model_copy(update={"flows": flows, "between": between})

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from qosforge.tester.measurement.document import Measurement
 from qoslab import control
 
 from .campus import POLICY, Campus
@@ -164,12 +163,6 @@ def site(campus: Campus) -> Iterator[Site]:
         made.close()
 
 
-@pytest.fixture(scope="module")
-def good(site: Site) -> Mapping[str, Measurement]:
-    """Measurements of the devices as they were pushed, by scenario."""
-    return {scenario: site.measure(site.plans, scenario, seconds) for scenario, seconds in SECONDS.items()}
-
-
 def told(before: Seen, after: Seen) -> str:
     """What a measurement tells against a good one."""
     assert before.outcome != "broken"
@@ -185,12 +178,12 @@ def told(before: Seen, after: Seen) -> str:
 
 
 @pytest.mark.parametrize("fault", TYPED, ids=lambda fault: f"{fault.box} {fault.what}".replace(" ", "-"))
-def test_what_is_typed_afterwards_is_told(site: Site, good: Mapping[str, Measurement], fault: Typed) -> None:
-    before = site.seen(good[fault.scenario], fault.check)
+def test_what_is_typed_afterwards_is_told(site: Site, fault: Typed) -> None:
+    before = site.good(fault.scenario, SECONDS[fault.scenario], fault.check)
     with site.changed(fault.box, fault.lines) as plan:
         assert site.find_plan_differences(fault.box, plan)
-        measured = site.measure({**site.plans, fault.box: plan}, fault.scenario, fault.seconds)
-        assert told(before, site.seen(measured, fault.check)) == fault.told
+        after = site.measure({**site.plans, fault.box: plan}, fault.scenario, fault.seconds, fault.check)
+        assert told(before, after) == fault.told
     assert site.find_plan_differences(fault.box, site.read_plan(fault.box)) == ()
 
 
