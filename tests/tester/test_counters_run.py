@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +25,7 @@ from qosforge.runs.workflow.steps.prepare import store_texts
 from qosforge.settings import Settings
 from qoslab import control
 from tests.runs.support import computing
+from tests.system.command import Command
 
 from .conftest import INVENTORY, ROOT, Campus
 
@@ -117,19 +115,12 @@ def test_a_push_whose_counters_contradict_is_rolled_back(tmp_path: Path) -> None
     try:
         before = {device.name: _running(state, device.name) for device in network.devices}
         control.plant(state, "r3", "ignore_priority")
-        pushed = subprocess.run(
-            [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "push", str(POLICY), "--json"],
-            cwd=ROOT,
-            env={**os.environ, "QOSFORGE_VAR_DIR": str(tmp_path), "QOSFORGE_BATFISH_HOST": ""},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        environment = {"QOSFORGE_VAR_DIR": str(tmp_path), "QOSFORGE_BATFISH_HOST": ""}
+        pushed = Command(["push", str(POLICY), "--json"], environment, tmp_path / "printed").wait()
         after = {device.name: _running(state, device.name) for device in network.devices}
     finally:
         control.stop(state)
-    assert pushed.returncode == 3, pushed.stderr
+    assert pushed.code == 3, pushed.stderr
     told = json.loads(pushed.stdout)
     assert told["status"] == RunStatus.ROLLED_BACK
     assert [error["device"] for error in told["errors"]] == ["r3"]
