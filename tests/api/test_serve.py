@@ -24,6 +24,7 @@ from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
 from tests.api.served import QOSFORGE, serving
 from tests.checkout import PYTHONPATH
+from tests.system.command import Command
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
     endpoint, spans = collector
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")
     with (
-        serving(var_dir, otlp_endpoint=endpoint, trusted_proxies="192.0.2.1") as service,
+        serving(var_dir, fork=True, otlp_endpoint=endpoint, trusted_proxies="192.0.2.1") as service,
         service.client(**ann) as client,
     ):
         forged = client.get("/health", headers={"X-Forwarded-Proto": "https"})
@@ -90,15 +91,10 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
         assert "r1" in ended["devices"]
         assert "r1: " in ended["reason"]
 
-        second = subprocess.run(
-            [*QOSFORGE, "serve", "--port", "0"],
-            env={**os.environ, "PYTHONPATH": PYTHONPATH, "QOSFORGE_VAR_DIR": str(var_dir)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert second.returncode == 3
+        second = Command(
+            ["serve", "--port", "0"], {"QOSFORGE_VAR_DIR": str(var_dir)}, var_dir.with_name("second")
+        ).wait()
+        assert second.code == 3
         assert str(service.process.pid) in second.stderr
         assert "Traceback" not in second.stderr
 
@@ -194,18 +190,12 @@ def test_a_worker_drains_when_its_terminal_goes_away(postgres_url: str, var_dir:
     assert '"stopping"' in told
 
 
-def test_a_port_in_use_is_reported(var_dir: Path) -> None:
+def test_a_port_in_use_is_reported(var_dir: Path, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [*QOSFORGE, "serve", "--port", port],
-            env={**os.environ, "PYTHONPATH": PYTHONPATH, "QOSFORGE_VAR_DIR": str(var_dir)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert done.returncode == 3
+        port = taken.getsockname()[1]
+        arguments = ["serve", "--port", str(port)]
+        done = Command(arguments, {"QOSFORGE_VAR_DIR": str(var_dir)}, tmp_path / "printed").wait()
+    assert done.code == 3
     assert f"cannot listen at 127.0.0.1 port {port}: Address already in use" in done.stderr
     assert "--port" in done.stderr
 
