@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from napalm_linux_tc.schedulers import known, look
-from napalm_linux_tc.shown import filtered, kinds, shown_lines, trees
-from napalm_linux_tc.virtual_queues import FILTERS
+from napalm_linux_tc import reading
 
 from qoslab.routers.host import Host
 
@@ -49,10 +47,5 @@ def enter(host: Host, lines: Iterable[str]) -> None:
 
 def held(host: Host) -> tuple[str, ...]:
     """What the kernel has and holds, as the commands that would enter it."""
-    qdiscs = host.run("tc", "-d", "-j", "qdisc", "show")
-    in_use = kinds(qdiscs)
-    schedulers = known(host.run("sh", "-c", look(in_use)), in_use)
-    rules = host.run("sh", "-c", "nft -j -nn list table inet qosforge 2>/dev/null || true")
-    classes = {dev: host.run("tc", "-d", "class", "show", "dev", dev) for dev in trees(qdiscs)}
-    filters = {dev: host.run(*FILTERS.split(), dev) for dev in filtered(qdiscs)}
-    return (*schedulers, *shown_lines(host.run("ip", "-j", "link", "show"), qdiscs, classes, rules, filters))
+    answers = reading.answered(host.run("sh", "-c", reading.script(schedulers=True)))
+    return (*reading.told_schedulers(answers), *reading.held_lines(answers))

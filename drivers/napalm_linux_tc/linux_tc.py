@@ -23,11 +23,7 @@ from napalm.base.netmiko_helpers import netmiko_args
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException, NetmikoTimeoutException
 from netmiko.linux import LinuxSSH
 
-from napalm_linux_tc import processors, undo
-from napalm_linux_tc.schedulers import known, look
-from napalm_linux_tc.shown import CLASSES, LINKS, QDISCS, RULES, TABLE, filtered, in_turn, kinds, shown_lines, trees
-from napalm_linux_tc.turns import FILTERS as UNTOLD
-from napalm_linux_tc.virtual_queues import FILTERS, is_of_others
+from napalm_linux_tc import processors, reading, undo
 
 _PATH = "PATH=$PATH:/usr/sbin:/sbin; export LC_ALL=C; "
 _KNOWN = ("tc ", "nft ")
@@ -222,7 +218,10 @@ class LinuxTcDriver(BoundedDriver):
     def _arm(self, lines: tuple[str, ...], seconds: int) -> None:
         if seconds <= 0:
             raise CommitConfirmException(f"revert_in={seconds}: at least one second is needed")
-        tree, rules = undo.going_back(self._running(), undo.touched(lines))
+        before, touched = self._running(), undo.touched(lines)
+        if lost := undo.lost(before, touched):
+            raise CommitConfirmException(f"going back would not bring {lost[0]!r} back: it is somebody else's")
+        tree, rules = undo.going_back(before, touched)
         _, errors, code = self._run(undo.arm(seconds, self.username, tree, rules))
         if code or not self.has_pending_commit():
             raise CommitConfirmException(f"the router does not set a timer: {errors.strip()}")
@@ -257,8 +256,7 @@ class LinuxTcDriver(BoundedDriver):
         self._save()
 
     def _save(self) -> None:
-        kept = (line for line in self._running() if line.startswith(_KNOWN) and not is_of_others(line))
-        text = "".join(f"{line}\n" for line in kept)
+        text = "".join(f"{line}\n" for line in undo.kept(self._running()) if line.startswith(_KNOWN))
         _, errors, code = self._run(undo.SAVE, text)
         if code:
             raise CommandErrorException(f"{undo.SAVED} was not written: {errors.strip()}")
@@ -299,19 +297,14 @@ class LinuxTcDriver(BoundedDriver):
         return configs
 
     def _running(self) -> tuple[str, ...]:
-        qdiscs, links = self._ask(QDISCS), self._ask(LINKS)
-        rules = self._ask(f"if nft list tables | grep -qx 'table {TABLE}'; then {RULES}; fi")
+        said, errors, code = self._run(reading.script(schedulers=self._schedulers is None))
+        if code:
+            raise CommandErrorException(f"{reading.last_asked(said)}: {errors.strip() or 'it fails'}")
+        answers = reading.answered(said)
         try:
             if self._schedulers is None:
-                in_use = kinds(qdiscs)
-                self._schedulers = known(self._ask(look(in_use)), in_use)
-            classes = {dev: self._ask(f"{CLASSES} {shlex.quote(dev)}") for dev in trees(qdiscs)}
-            filters = {dev: self._ask(f"{FILTERS} {shlex.quote(dev)}") for dev in filtered(qdiscs)}
-            untold = {
-                (dev, handle): self._ask(UNTOLD.format(dev=shlex.quote(dev), handle=shlex.quote(handle)))
-                for dev, handle in in_turn(qdiscs)
-            }
-            return (*self._schedulers, *shown_lines(links, qdiscs, classes, rules, filters, untold=untold))
+                self._schedulers = reading.told_schedulers(answers)
+            return (*self._schedulers, *reading.held_lines(answers))
         except ValueError as error:
             raise CommandErrorException(str(error)) from error
 

@@ -34,6 +34,7 @@ fi
 files="$files
 $(grep -hsE 'sch_|cls_' $lists)"
 for name in ASKED; do
+    case $used in *" $name "*) continue;; esac
     case $name in MODULES *) modules=sch_$name;; esac; lacks=
     for module in $modules; do echo "$files" | grep -qE "(^|/)$module([.]ko| )" || lacks=yes; done
     if [ -z "$lacks" ]; then echo $name
@@ -53,12 +54,11 @@ _UNDO = "tc qdisc del dev lo root"
 _CASE = "{name}) modules='{modules}';;"
 
 
-def look(in_use: Collection[str]) -> str:
-    """The command that tells which schedulers a kernel has besides those in use."""
+def look() -> str:
+    """The commands that tell which schedulers a kernel has besides those of ``$used``, each between spaces."""
     trials = " ".join(_TRIAL.format(name=name, words=words, undo=_UNDO) for name, words in _TRIED.items())
-    asked = " ".join(name for name in _TRIED if name not in in_use)
     cases = " ".join(_CASE.format(name=name, modules=modules) for name, modules in _MODULES.items())
-    told = _LOOK.replace("ASKED", asked).replace("MODULES", cases)
+    told = _LOOK.replace("ASKED", " ".join(_TRIED)).replace("MODULES", cases)
     return told.replace("TRIALS", trials).replace("UNTOLD", _UNTOLD)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address
 from typing import Any
 
-from napalm_linux_tc import turns
+from napalm_linux_tc import filters, turns
 from napalm_linux_tc.answers import interface_name, printable, read_json, read_list, understood, whole
 from napalm_linux_tc.bands import BANDED, band_words, banded_class
 from napalm_linux_tc.buckets import readable
@@ -28,6 +29,8 @@ TABLE = "inet qosforge"
 LINKS, QDISCS, RULES = "ip -j link show", "tc -d -j qdisc show", f"nft -j -nn list table {TABLE}"
 CLASSES = "tc -d class show dev"
 """What a router is asked; the last one with an interface behind it."""
+ROOTS = frozenset({"htb", "hfsc", "tbf", *BANDED})
+"""Kinds of queues that are the root of a tree whose classes are asked for."""
 _ETHERNET_MTU = 1500
 _DEFAULT_HANDLE = "0:"
 _CLASSFUL = frozenset({"htb", "hfsc", turns.KIND, *BANDED, "tbf", "qfq", "cbq"})
@@ -44,46 +47,56 @@ _MOST = 2.0**64
 _RATES = {"bit": 1, "Kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12}
 
 
-def shown_lines(
-    links: str,
-    qdiscs: str,
-    classes: Mapping[str, str],
-    rules: str,
-    filters: Mapping[str, str] | None = None,
-    *,
-    untold: Mapping[tuple[str, str], str] | None = None,
-) -> tuple[str, ...]:
-    """The commands that would enter what is shown.
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What a router's programs show.
 
     Args:
         links: ``ip -j link show``.
         qdiscs: ``tc -d -j qdisc show``.
         classes: for each interface with a tree ``tc -d class show dev …``.
         rules: ``nft -j list table inet qosforge``; empty where there is no such table.
-        filters: for each interface that may have filters at its output, what `FILTERS` shows of it.
-        untold: for each of `in_turn` what `turns.FILTERS` shows of it.
+        outputs: for each interface that may have filters at its output, what `FILTERS` shows of it.
+        inside: for queues and classes, by interface and number, what `filters.FILTERS` shows of each.
+    """
+
+    links: str
+    qdiscs: str = "[]"
+    classes: Mapping[str, str] = field(default_factory=dict)
+    rules: str = ""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    inside: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+def shown_lines(answers: Answers) -> tuple[str, ...]:
+    """The commands that would enter what is shown.
 
     Raises:
         AnswerError: an answer is not what the program prints, a `ValueError`.
     """
-    qdiscs_of = _by_interface(qdiscs)
+    qdiscs_of = _by_interface(answers.qdiscs)
     with understood(LINKS):
-        told = [link for link in read_list(links, LINKS) if "LOOPBACK" not in link["flags"]]
+        told = [link for link in read_list(answers.links, LINKS) if "LOOPBACK" not in link["flags"]]
         up = {interface_name(link["ifname"]): _link_words(link) for link in told}
         lines = [f"ip link set dev {dev} {up[dev]}" for dev in sorted(up)]
     for dev in sorted(up):
+        inside = {
+            parent: tuple(filters.shown_filters(dev, parent, answer))
+            for (at, parent), answer in answers.inside.items()
+            if at == dev
+        }
         with understood(f"{CLASSES} {dev}"):
-            answers = {handle: answer for (at, handle), answer in sorted((untold or {}).items()) if at == dev}
-            told = {handle: tuple(turns.shown_filters(dev, handle, answer)) for handle, answer in answers.items()}
-            held = turns.with_filters(qdiscs_of.get(dev, []), told)
-            lines += printable(tuple(_tree(dev, held, classes.get(dev, ""))))
-            lines += printable(tuple(line for filters_of in told.values() for line in filters_of))
+            held = turns.with_filters(qdiscs_of.get(dev, []), inside)
+            lines += printable(tuple(_tree(dev, held, answers.classes.get(dev, ""))))
+        for parent, told_of in inside.items():
+            with understood(filters.FILTERS.format(dev=dev, parent=parent)):
+                lines += printable(told_of)
         if any(qdisc["kind"] == INPUT for qdisc in qdiscs_of.get(dev, [])):
             lines += printable((input_words(dev),))
-        lines += printable(tuple(shown_filters(dev, (filters or {}).get(dev, ""))))
-    if rules.strip():
+        lines += printable(tuple(shown_filters(dev, answers.outputs.get(dev, ""))))
+    if answers.rules.strip():
         with understood(RULES):
-            lines += printable(tuple(_rules(read_json(rules, RULES)["nftables"])))
+            lines += printable(tuple(_rules(read_json(answers.rules, RULES)["nftables"])))
     return tuple(lines)
 
 
@@ -100,7 +113,7 @@ def trees(qdiscs: str) -> tuple[str, ...]:
         AnswerError: that is not what the program prints, a `ValueError`.
     """
     roots = ((dev, qdisc) for dev, held in _by_interface(qdiscs).items() for qdisc in held if qdisc.get("root"))
-    return tuple(dev for dev, root in roots if root["kind"] in {"htb", "hfsc", "tbf", *BANDED})
+    return tuple(dev for dev, root in roots if root["kind"] in ROOTS)
 
 
 def filtered(qdiscs: str) -> tuple[str, ...]:
@@ -111,16 +124,6 @@ def filtered(qdiscs: str) -> tuple[str, ...]:
     """
     held = _by_interface(qdiscs).items()
     return tuple(dev for dev, those in held if any(qdisc["kind"] == HOLDER for qdisc in those))
-
-
-def in_turn(qdiscs: str) -> tuple[tuple[str, str], ...]:
-    """The interface and the handle of each ``drr``, by what ``tc -d -j qdisc show`` says.
-
-    Raises:
-        AnswerError: that is not what the program prints, a `ValueError`.
-    """
-    held = _by_interface(qdiscs).items()
-    return tuple((dev, qdisc["handle"]) for dev, those in held for qdisc in those if qdisc["kind"] == turns.KIND)
 
 
 def kinds(qdiscs: str) -> frozenset[str]:

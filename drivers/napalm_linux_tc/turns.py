@@ -7,16 +7,11 @@ ARP among them, which no rule of ``nft`` for IP sees.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from napalm_linux_tc.answers import read_list, understood
-
 KIND = "drr"
-FILTERS = "tc -j filter show dev {dev} parent {handle}"
-"""What a router is asked of each ``drr``."""
 PREFERENCE = 65003
 """Behind filters of others, which are entered with 49152 and less where they do not say."""
 _HANDLE = 1
@@ -71,32 +66,4 @@ def with_filters(qdiscs: Iterable[Mapping[str, Any]], told: Mapping[str, Sequenc
 
 def _is_ours(qdisc: Mapping[str, Any], told: Mapping[str, Sequence[str]]) -> bool:
     filters = told.get(qdisc["handle"], ())
-    return "parent" in qdisc and len(filters) == 1 and " matchall " in filters[0]
-
-
-def shown_filters(dev: str, handle: str, shown: str) -> Iterator[str]:
-    """The commands that enter the filters of a ``drr``, by what `FILTERS` shows of it.
-
-    Raises:
-        AnswerError: that is not what the program prints, a `ValueError`.
-    """
-    command = FILTERS.format(dev=dev, handle=handle)
-    with understood(command):
-        for each in read_list(shown or "[]", command):
-            if "options" in each:
-                said = json.dumps(each, separators=(",", ":"), sort_keys=True)
-                yield f"tc filter add dev {dev} {_filter(handle, each) or f'parent {handle} {said}'}"
-
-
-def _filter(handle: str, each: Mapping[str, Any]) -> str:
-    """The words of a filter; "" where it is none of ours."""
-    options = each["options"]
-    number = str(options.get("flowid", ""))
-    place = (each["kind"], each["protocol"], each["pref"], each.get("chain", 0))
-    ours = place == ("matchall", "all", PREFERENCE, 0)
-    if not ours or set(options) - _TOLD or options["handle"] != _HANDLE or not number.startswith(handle):
-        return ""
-    return filter_words(number)
-
-
-_TOLD = {"handle", "flowid", "not_in_hw"}
+    return "parent" in qdisc and len(filters) == 1 and " matchall classid " in filters[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from napalm_linux_tc import filters
+from napalm_linux_tc.shown import TABLE
 from napalm_linux_tc.virtual_queues import PREFERENCES, clear_words, is_of_others
 
 FOLDER = "/run/qosforge"
@@ -36,12 +38,39 @@ def batches(lines: Iterable[str], program: str) -> str:
 
 def going_back(before: Iterable[str], touched: Iterable[str]) -> tuple[str, str]:
     """The batches of ``tc`` and ``nft`` that bring back what was, of the interfaces that are touched."""
-    held, devs = tuple(line for line in before if not is_of_others(line)), tuple(touched)
+    held, devs = tuple(line for line in before if not _tells_alone(line)), tuple(touched)
     trees = [f"tc qdisc del dev {dev} root" for dev in devs]
     trees += [clear_words(dev, protocol) for dev in devs for protocol in PREFERENCES]
     trees += [line for line in held if line.startswith("tc ") and _dev(line) in devs]
     rules = "add table inet qosforge\ndelete table inet qosforge\n" + batches(held, "nft")
     return batches(trees, "tc"), rules
+
+
+def _tells_alone(line: str) -> bool:
+    """Whether a line tells what somebody else has on the router, and is no command that would enter it."""
+    return is_of_others(line) or bool(filters.of_others(line))
+
+
+def lost(before: Iterable[str], touched: Iterable[str]) -> tuple[str, ...]:
+    """Filters of others in the trees of interfaces that are touched: `going_back` does not bring them back."""
+    devs = frozenset(touched)
+    return tuple(line for line in before if filters.of_others(line) in devs)
+
+
+def kept(lines: Iterable[str]) -> tuple[str, ...]:
+    """What a restart enters of what is held.
+
+    A tree with filters of others in which no rule of ours chooses queues is theirs: whoever enters both does so at
+    a restart, too, and without the filters it would not be what it is.
+    """
+    held = tuple(lines)
+    devs = {filters.of_others(line) for line in held} - {""}
+    theirs = {dev for dev in devs if f"nft add chain {TABLE} out/{dev}" not in held}
+    return tuple(line for line in held if not _tells_alone(line) and _dev_of_tree(line) not in theirs)
+
+
+def _dev_of_tree(line: str) -> str:
+    return _dev(line) if line.startswith("tc ") else ""
 
 
 def touched(lines: Iterable[str]) -> tuple[str, ...]:

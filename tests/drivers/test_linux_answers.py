@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from napalm_linux_tc.answers import AnswerError
-from napalm_linux_tc.shown import shown_lines, trees
+from napalm_linux_tc.shown import Answers, shown_lines, trees
 
 from qosforge.platforms.base import platform
 from tests.stopwatch import Stopwatch
@@ -124,7 +124,7 @@ def held(links: object = LINKS, qdiscs: object = QDISCS, rules: object = RULES, 
     """The lines that answers amount to, the first three as values or as they were said."""
     said = [text if isinstance(text, str) else json.dumps(text) for text in (links, qdiscs, rules)]
     named = dict.fromkeys(trees(said[1]), classes)
-    return "\n".join(shown_lines(said[0], said[1], named, said[2]))
+    return "\n".join(shown_lines(Answers(links=said[0], qdiscs=said[1], classes=named, rules=said[2])))
 
 
 def places(value: object) -> Iterator[tuple[Any, Any]]:

@@ -7,7 +7,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 from napalm_linux_tc.buckets import readable
-from napalm_linux_tc.shown import shown_lines
+from napalm_linux_tc.shown import Answers, shown_lines
 
 TICKS_PER_US = 15.625
 """What the kernel counts the time of a bucket in (/proc/net/psched)."""
@@ -38,5 +38,5 @@ def test_a_bucket_is_known_again_by_what_tc_shows_of_it(size: int, rate: int) ->
     line = f"class htb 1:1 root rate {words} ceil {words} burst {shown(entered, rate)} cburst 1600b level 7"
     qdiscs = [{"kind": "htb", "handle": "1:", "dev": "wan0", "root": True, "options": {"r2q": 10}}]
     links = [{"ifname": "wan0", "flags": ["UP"]}]
-    *_, held = shown_lines(json.dumps(links), json.dumps(qdiscs), {"wan0": line}, "")
+    *_, held = shown_lines(Answers(links=json.dumps(links), qdiscs=json.dumps(qdiscs), classes={"wan0": line}))
     assert f" burst {entered}b " in held

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from napalm_linux_tc.shown import shown_lines
+from napalm_linux_tc.shown import Answers, shown_lines
 
 LINKS = json.dumps([{"ifname": "eth0", "flags": ["UP"], "mtu": 1500}])
 SFQ = {"kind": "sfq", "handle": "20:", "dev": "eth0", "options": {"limit": 127, "quantum": 1514}}
@@ -29,7 +29,7 @@ def test_flows_of_a_queue_are_no_lines(kind: str) -> None:
     root = {"kind": kind, "handle": "1:", "dev": "eth0", "root": True, "options": options}
     qdiscs = json.dumps([root, {**SFQ, "parent": parent}])
     quiet, busy = (
-        shown_lines(LINKS, qdiscs, {"eth0": held + flows}, "", {})
+        shown_lines(Answers(links=LINKS, qdiscs=qdiscs, classes={"eth0": held + flows}))
         for flows in ("", "class sfq 20:3a parent 20: \nclass sfq 20:1b parent 20: \n")
     )
     assert busy == quiet

@@ -40,7 +40,7 @@ def looked(tmp_path: Path) -> Look:
         for name, text in files.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text, encoding="utf-8")
-        command = look(in_use)
+        command = f"used=' {' '.join(in_use)} '\n{look()}"
         for place in ("/proc/", "/lib/modules/"):
             command = command.replace(place, f"{tmp_path}{place}")
         asked = subprocess.run(

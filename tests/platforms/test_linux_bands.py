@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from napalm_linux_tc.shown import shown_lines, trees
+from napalm_linux_tc.shown import Answers, shown_lines, trees
 
 from qosforge.compiler.candidate import make_candidate, rollback_lines
 from qosforge.compiler.compile import CompiledDevice
@@ -206,7 +206,7 @@ def test_a_bucket_that_is_too_small_for_packets_that_are_longer_now_is_entered_a
 @pytest.mark.parametrize(("mtu", "words"), [(1500, "up"), (1280, "up"), (9000, "mtu 9000 up")])
 def test_an_mtu_above_that_of_ethernet_is_shown(mtu: int, words: str) -> None:
     links = json.dumps([{"ifname": "out", "flags": ["UP"], "mtu": mtu}])
-    assert shown_lines(links, "[]", {}, "") == (f"ip link set dev out {words}",)
+    assert shown_lines(Answers(links=links)) == (f"ip link set dev out {words}",)
 
 
 UNTOLD = "ip link set dev out up\n"
@@ -373,7 +373,7 @@ PRIO_CLASSES = (
 
 def shown(qdiscs: str, classes: str) -> list[str]:
     assert trees(qdiscs) == ("out",)
-    lines = shown_lines(LINKS, qdiscs, {"out": classes}, "")
+    lines = shown_lines(Answers(links=LINKS, qdiscs=qdiscs, classes={"out": classes}))
     return [line.removeprefix("tc ") for line in lines if line.startswith("tc ")]
 
 

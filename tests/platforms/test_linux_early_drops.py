@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from napalm_linux_tc.red import MOST_WEIGHT, average_words, cell, denominator_of, red_words, usual_weight, weight_of
-from napalm_linux_tc.shown import shown_lines
+from napalm_linux_tc.shown import Answers, shown_lines
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.experiments.catalogue import load_experiment
@@ -297,7 +297,7 @@ def test_a_queue_of_other_words_is_shown_as_one_that_is_not_ours(change: dict[st
         "class red 10:1 parent 10: \n"
     )
     links = [{"ifname": "wan0", "flags": ["UP"]}]
-    lines = shown_lines(json.dumps(links), json.dumps(qdiscs), {"wan0": classes}, "")
+    lines = shown_lines(Answers(links=json.dumps(links), qdiscs=json.dumps(qdiscs), classes={"wan0": classes}))
     plan = LINUX.parse("\n".join(lines), "r", "")
     assert (plan.unknown == ()) is ours
     if ours:

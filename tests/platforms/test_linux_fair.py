@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from napalm_linux_tc.shown import shown_lines
+from napalm_linux_tc.shown import Answers, shown_lines
 
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Severity
@@ -122,7 +122,7 @@ def test_one_that_drops_by_age_is_shown_as_one_that_is_not_ours(change: dict[str
         "class fq_codel 10:3d parent 10: \n"
     )
     links = json.dumps([{"ifname": "wan0", "flags": ["UP"]}])
-    lines = shown_lines(links, json.dumps(qdiscs), {"wan0": classes}, "")
+    lines = shown_lines(Answers(links=links, qdiscs=json.dumps(qdiscs), classes={"wan0": classes}))
     assert not any("10:3d" in line for line in lines)
     plan = LINUX.parse("\n".join(lines), "r", "")
     assert (plan.unknown == ()) is ours

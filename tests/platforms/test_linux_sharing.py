@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from napalm_linux_tc.curves import readable_us, shown_class
-from napalm_linux_tc.shown import shown_lines, trees
+from napalm_linux_tc.shown import Answers, shown_lines, trees
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
 from qosforge.emulation import KernelRouterRun, run_kernel_router
@@ -270,7 +270,7 @@ def test_a_tree_of_hfsc_is_read_though_tc_prints_no_json_of_it(classes: str, unk
     whole = "class htb 2:1 root leaf 1: prio 0 quantum 25000 rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b\n"
     links = json.dumps([{"ifname": "out", "flags": ["UP"]}])
     assert trees(qdiscs) == ("out",)
-    lines = shown_lines(links, qdiscs, {"out": whole + classes}, "")
+    lines = shown_lines(Answers(links=links, qdiscs=qdiscs, classes={"out": whole + classes}))
     plan = LINUX.parse("\n".join(lines), "r", "")
     assert len([line for line in plan.unknown if " class add " in line.text]) == unknown
     if not unknown:

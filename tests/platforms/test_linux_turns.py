@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from napalm_linux_tc.shown import in_turn, shown_lines
+from napalm_linux_tc.shown import Answers, shown_lines
 from napalm_linux_tc.turns import readable
 
 from qosforge.compiler.candidate import make_candidate
@@ -182,15 +182,15 @@ SHOWN = (
     "class prio 3:1 parent 3: leaf 10: \nclass prio 3:2 parent 3: leaf 4: \n"
 )
 FILTERS = (
-    '[{"protocol":"all","pref":65003,"kind":"matchall","chain":0},{"protocol":"all","pref":65003,"kind":"matchall",'
-    '"chain":0,"options":{"handle":1,"flowid":"4:3","not_in_hw":true}}]'
+    "filter protocol all pref 65003 matchall chain 0 \n"
+    "filter protocol all pref 65003 matchall chain 0 handle 0x1 flowid 4:3 \n  not_in_hw\n"
 )
 """As the kernel 6.1 and iproute2 6.1 of Debian 12 show them."""
 
 
 def shown(filters: str) -> list[str]:
-    assert in_turn(QDISCS) == (("out", "4:"),)
-    lines = shown_lines(LINKS, QDISCS, {"out": SHOWN}, "", untold={("out", "4:"): filters})
+    inside = {("out", "4:"): filters}
+    lines = shown_lines(Answers(links=LINKS, qdiscs=QDISCS, classes={"out": SHOWN}, inside=inside))
     return [line.removeprefix("tc ") for line in lines if line.startswith("tc ")]
 
 
@@ -211,25 +211,27 @@ def test_turns_that_a_kernel_shows_are_those_that_were_entered() -> None:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ('"handle":1', '"handle":2'),
-        ('"kind":"matchall","chain":0,"options"', '"kind":"u32","chain":0,"options"'),
-        ('"not_in_hw":true', '"not_in_hw":true,"actions":[]'),
+        ("handle 0x1", "handle 0x2"),
+        ("matchall", "u32"),
+        ("flowid 4:3", "flowid 3:1"),
+        ("  not_in_hw", "  not_in_hw\n\taction order 1: gact action pass"),
+        ("handle 0x1 flowid 4:3 \n  not_in_hw", ""),
     ],
 )
 def test_filters_of_others_are_kept_as_not_understood(ours: str, theirs: str) -> None:
     assert ours in FILTERS
     lines = "\n".join(f"tc {line}" for line in shown(FILTERS.replace(ours, theirs)))
     unknown = [line.text for line in LINUX.parse(lines, "r", "").unknown]
-    assert any("filter add dev out parent 4: {" in line for line in unknown)
+    assert any(line.startswith("tc filter add dev out parent 4: protocol all pref 65003 ") for line in unknown)
     # Entered again without them it would drop packets: tc refuses the line.
     assert 'tc qdisc add dev out parent 3:2 handle 4: drr {"filters":"others"}' in unknown
 
 
-@pytest.mark.parametrize("filters", ["", "[]"])
+@pytest.mark.parametrize("filters", ["", "\n"])
 def test_a_drr_of_others_is_none_that_is_entered_alone(filters: str) -> None:
     assert 'qdisc add dev out parent 3:2 handle 4: drr {"filters":"others"}' in shown(filters)
     root = [{"kind": "drr", "handle": "8001:", "dev": "out", "root": True, "options": {}}]
-    lines = shown_lines(LINKS, json.dumps(root), {}, "", untold={("out", "8001:"): FILTERS})
+    lines = shown_lines(Answers(links=LINKS, qdiscs=json.dumps(root), inside={("out", "8001:"): FILTERS}))
     assert 'tc qdisc replace dev out root handle 8001: drr {"filters":"others"}' in lines
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from napalm_linux_tc.answers import AnswerError
 from napalm_linux_tc.gred import average_words
 from napalm_linux_tc.red import MOST_WEIGHT, cell, weight_of
-from napalm_linux_tc.shown import shown_lines
+from napalm_linux_tc.shown import Answers, shown_lines
 from napalm_linux_tc.undo import going_back
 from napalm_linux_tc.virtual_queues import filter_words
 
@@ -248,7 +248,9 @@ def shown(options: dict[str, Any], virtual: dict[str, Any], filters: list[dict[s
         "class htb 1:10 parent 1:1 leaf 10: prio 1 quantum 1600 rate 3Mbit ceil 10Mbit burst 1600b cburst 1600b\n"
     )
     links = json.dumps([{"ifname": "wan0", "flags": ["UP"]}])
-    return "\n".join(shown_lines(links, json.dumps(qdiscs), {"wan0": classes}, "", {"wan0": json.dumps(filters)}))
+    outputs = {"wan0": json.dumps(filters)}
+    answers = Answers(links=links, qdiscs=json.dumps(qdiscs), classes={"wan0": classes}, outputs=outputs)
+    return "\n".join(shown_lines(answers))
 
 
 def flower(protocol: str, dscp: int, number: int, **more: object) -> dict[str, object]:
@@ -342,7 +344,7 @@ def test_profiles_by_mark_are_refused_where_others_filter_what_comes_in() -> Non
 def test_ingress_of_others_is_shown_and_neither_understood_as_ours_nor_brought_back() -> None:
     qdiscs = [{"kind": "ingress", "handle": "ffff:", "dev": "wan0", "parent": "ffff:fff1", "options": {}}]
     links = json.dumps([{"ifname": name, "flags": ["UP"]} for name in ("lan0", "wan0")])
-    lines = shown_lines(links, json.dumps(qdiscs), {}, "")
+    lines = shown_lines(Answers(links=links, qdiscs=json.dumps(qdiscs)))
     assert "".join(f"{line}\n" for line in lines) == HARDWARE + INGRESS
     plan = LINUX.parse(HARDWARE + INGRESS, "r", "")
     assert (plan.unknown, plan.filtered_inputs) == ((), ("wan0",))

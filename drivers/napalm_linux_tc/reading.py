@@ -1,0 +1,134 @@
+"""What a router is asked for all that it holds: one script in one session of SSH, and its answers.
+
+A session of its own for each command costs a router more than the commands do. The script asks for queues, rules,
+classes and filters, each answer behind the command that it is to. It takes a POSIX shell (that of busybox, too) and
+``cut``, ``grep`` and ``head``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from napalm_linux_tc import filters
+from napalm_linux_tc.answers import AnswerError
+from napalm_linux_tc.schedulers import known, look
+from napalm_linux_tc.shown import (
+    CLASSES,
+    LINKS,
+    QDISCS,
+    ROOTS,
+    RULES,
+    TABLE,
+    Answers,
+    filtered,
+    kinds,
+    shown_lines,
+    trees,
+)
+from napalm_linux_tc.virtual_queues import FILTERS as OUTPUTS
+from napalm_linux_tc.virtual_queues import HOLDER
+
+_ASKED = "qosforge asks: "
+"""What stands before the command of an answer. A router that answers with such a line spoils its own reading."""
+_SCHEDULERS = "schedulers"
+_CLASSES = f"^class ({'|'.join(sorted(filters.WITH))}) "
+_SCRIPT = f"""\
+set -f
+ask() {{ printf '%s\\n' "{_ASKED}$*"; "$@" || exit 1; }}
+filters() {{
+    printf '%s\\n' "{_ASKED}{filters.FILTERS.format(dev="$1", parent="$2")}"
+    {filters.FILTERS.format(dev='"$1"', parent='"$2"')} || echo "filter {filters.LACKING}"
+}}
+ask {QDISCS}
+ask {LINKS}
+printf '%s\\n' "{_ASKED}{RULES}"
+if nft list tables | grep -qx 'table {TABLE}'; then {RULES} || exit 1; fi
+queues=$(tc qdisc show) || exit 1
+printf '%s\\n' "$queues" | {{
+asked=; parents=; found=
+while read -r word kind handle dev name place more; do
+    [ "$word $dev" = "qdisc dev" ] || continue
+    case "$place $kind" in {"|".join(f'"root {kind}"' for kind in sorted(ROOTS))}) ask {CLASSES} "$name";; esac
+    case $kind in
+        {HOLDER}) ask {OUTPUTS} "$name";;
+        {"|".join(sorted(filters.WITHOUT))}) ;;
+        *) [ "$handle" = 0: ] || parents="$parents $name $handle";;
+    esac
+    case "$kind $asked " in
+        *" $name "*) ;;
+        {"|".join(f'"{kind} "*' for kind in sorted(filters.WITH))})
+            asked="$asked $name"
+            classes=$(tc class show dev "$name" | grep -E '{_CLASSES}' | cut -d' ' -f3)
+            for class in $classes; do parents="$parents $name $class"; done;;
+    esac
+done
+set -- $parents
+[ $# = 0 ] || found=$(while [ $# -gt 1 ]; do
+    printf '%s\\n' "filter show dev $1 parent $2"; shift 2
+done | tc -force -batch - 2>&1 | head -n 1)
+[ -n "$found" ] || set --
+while [ $# -gt 1 ]; do filters "$1" "$2"; shift 2; done
+}} || exit 1
+"""
+"""Few trees have filters: one process of ``tc`` looks whether there are any, before each one has its own."""
+
+
+def script(*, schedulers: bool) -> str:
+    """The script that asks for all, and for the schedulers that the kernel has where that is wanted."""
+    if not schedulers:
+        return _SCRIPT
+    used = """used=" $(echo $(printf '%s\\n' "$queues" | cut -d' ' -f2)) "\n"""
+    return f'{_SCRIPT}{used}echo "{_ASKED}{_SCHEDULERS}"\n{look()}'
+
+
+def answered(said: str) -> dict[str, str]:
+    """The answers of a script by the commands that they are to."""
+    answers: dict[str, list[str]] = {}
+    held: list[str] = []
+    for line in said.split("\n"):
+        if line.startswith(_ASKED):
+            held = answers.setdefault(line.removeprefix(_ASKED), [])
+        else:
+            held.append(line)
+    return {command: "\n".join(lines) for command, lines in answers.items()}
+
+
+def last_asked(said: str) -> str:
+    """The command that a script ended with."""
+    return next(reversed(answered(said)), "sh")
+
+
+def told_schedulers(answers: Mapping[str, str]) -> tuple[str, ...]:
+    """The schedulers that a router has, as the commands that load their modules; none where it does not tell.
+
+    Raises:
+        AnswerError: an answer is not what the program prints, a `ValueError`.
+    """
+    return known(answers.get(_SCHEDULERS, ""), kinds(_answer(answers, QDISCS)))
+
+
+def held_lines(answers: Mapping[str, str]) -> tuple[str, ...]:
+    """The commands that would enter what a router holds, but for its schedulers.
+
+    Raises:
+        AnswerError: an answer is missing, or is not what the program prints, a `ValueError`.
+    """
+    qdiscs = _answer(answers, QDISCS)
+    asked = {filters.asked_of(command): answer for command, answer in answers.items()}
+    return shown_lines(
+        Answers(
+            links=_answer(answers, LINKS),
+            qdiscs=qdiscs,
+            classes={dev: _answer(answers, f"{CLASSES} {dev}") for dev in trees(qdiscs)},
+            rules=_answer(answers, RULES),
+            outputs={dev: _answer(answers, f"{OUTPUTS} {dev}") for dev in filtered(qdiscs)},
+            inside={place: answer for place, answer in asked.items() if place is not None},
+        )
+    )
+
+
+def _answer(answers: Mapping[str, str], command: str) -> str:
+    try:
+        return answers[command]
+    except KeyError:
+        raise AnswerError(f"there is no answer to {command!r}"[:200]) from None
