@@ -13,6 +13,7 @@ from unittest import mock
 
 PRELOADED = (
     "tests.forkserver_begins",
+    "qosforge.compiler.warm",
     "qosforge.cli.main",
     "qosforge.cli.policies",
     "qosforge.cli.local_runs",

@@ -32,6 +32,12 @@ def _template(name: str) -> Template:
     return _environment().get_template(name)
 
 
+def load_all() -> None:
+    """Read every template, so that none is read when it first serves."""
+    for name in _environment().list_templates():
+        _template(name)
+
+
 @cache
 def _globals() -> dict[str, Any]:
     return dict(_environment().globals)

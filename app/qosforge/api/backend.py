@@ -40,7 +40,7 @@ SHORT_SECONDS = 120.0
 LONG_SECONDS = 600.0
 """Time limits of background jobs: a prediction is a short one, a whole experiment a long one."""
 
-_PRELOAD = ("qosforge.api.jobs.preview",)
+_PRELOAD = ("qosforge.compiler.warm", "qosforge.api.jobs.preview")
 """What computing processes import before their first call."""
 
 

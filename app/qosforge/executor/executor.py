@@ -42,6 +42,7 @@ Of the ten seconds in which it is to be gone: the rest is for what is cut to com
 _UNWIND_SECONDS = 2.0
 
 COMPUTED = (
+    "qosforge.compiler.warm",
     "qosforge.reports.figures",
     "qosforge.reports.run_report",
     "qosforge.runs.workflow.candidates",
@@ -52,7 +53,7 @@ COMPUTED = (
     "qosforge.sweeps.work",
 )
 """Where the functions are that runs compute. What these modules take is no part of what a computation may take."""
-FINISHING = ("qosforge.runs.workflow.live", "qosforge.runs.workflow.steps.prepare")
+FINISHING = ("qosforge.compiler.warm", "qosforge.runs.workflow.live", "qosforge.runs.workflow.steps.prepare")
 """The same of what runs compute that have touched devices."""
 _MORE = 1024
 """Calls beside those of the queue of runs: of runs that were put back into the other queues."""
