@@ -68,7 +68,8 @@ def var_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(var_dir: Path) -> Iterator[Site]:
-    """One service for all tests of a module."""
+    """One service for all tests of a module; a browser asks it, and without one it is not begun."""
+    need("browser")
     with serving(var_dir, fork=True) as served:
         yield Site(served, Settings(var_dir=var_dir))
 
