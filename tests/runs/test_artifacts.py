@@ -139,6 +139,22 @@ def test_a_row_that_is_gone_has_a_name(shared: DatabaseArtifacts) -> None:
         shared.get_bytes("../../etc/passwd")
 
 
+def test_what_is_fetched_together_is_what_is_fetched_alone(shared: DatabaseArtifacts, database: Database) -> None:
+    good, bad = shared.put_text("no shutdown"), shared.put_text("shutdown")
+    with database.write() as connection:
+        connection.execute(sa.update(ARTIFACTS).where(ARTIFACTS.c.id == bad).values(data=b"reload"))
+    fetched = shared.together(artifact for artifact in (good, good, bad, "a" * 64))
+    later = fetched.put_text("hostname R1")
+    with database.write() as connection:  # it looks at none of them again
+        connection.execute(sa.delete(ARTIFACTS).where(ARTIFACTS.c.id != later))
+    assert (fetched.get_text(good), fetched.get_text(later)) == ("no shutdown", "hostname R1")
+    with pytest.raises(ArtifactCorrupt, match=bad):
+        fetched.get_text(bad)
+    with pytest.raises(ArtifactMissing, match="a" * 64):
+        fetched.get_text("a" * 64)
+    assert shared.together([]).get_text(later) == "hostname R1"
+
+
 def test_the_database_says_where_artifacts_are(database: Database, tmp_path: Path) -> None:
     settings = Settings(var_dir=tmp_path)
     assert isinstance(open_artifacts(settings, database), DatabaseArtifacts)

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +58,11 @@ class Artifacts(Protocol):
             ArtifactMissing: nothing is stored under it.
             ArtifactCorrupt: what is stored was changed since.
         """
+
+    def together(self, artifacts: Iterable[str]) -> Artifacts:
+        """These artifacts with the bytes of some at hand, fetched all at once; each is verified as it is read."""
+        del artifacts  # files are at hand
+        return self
 
     def put_text(self, text: str) -> str:
         """Store ``text`` as UTF-8, line ends as they are, and return its id."""
@@ -163,7 +169,7 @@ class DatabaseArtifacts(Artifacts):
     def get_bytes(self, artifact: str) -> bytes:
         """See :meth:`Artifacts.get_bytes`."""
         _require_id(artifact)
-        place = Place(path=f"artifacts/{artifact}")
+        place = _place_of_row(artifact)
         query = sa.select(ARTIFACTS.c.data).where(ARTIFACTS.c.id == artifact)
         data = self._database.query(lambda connection: connection.scalar(query))
         if data is None:
@@ -171,6 +177,36 @@ class DatabaseArtifacts(Artifacts):
                 f"artifact {artifact} is missing", place, "restore the database from a backup, or repeat the run"
             )
         return _verified(artifact, data, place)
+
+    def together(self, artifacts: Iterable[str]) -> Artifacts:
+        """See :meth:`Artifacts.together`."""
+        wanted = sa.select(ARTIFACTS.c.id, ARTIFACTS.c.data).where(ARTIFACTS.c.id == sa.any_(sa.bindparam("ids")))
+        ids = {"ids": sorted(set(artifacts))}  # one parameter, of which a statement has a bounded number
+        rows = self._database.query(lambda connection: connection.execute(wanted, ids).all())
+        return _AtHand(self, {row.id: row.data for row in rows})
+
+
+class _AtHand(Artifacts):
+    """The artifacts of a database, some of which were fetched before."""
+
+    def __init__(self, stored: Artifacts, fetched: Mapping[str, bytes]) -> None:
+        self._stored = stored
+        self._fetched = fetched
+
+    def put_bytes(self, data: bytes) -> str:
+        """See :meth:`Artifacts.put_bytes`."""
+        return self._stored.put_bytes(data)
+
+    def get_bytes(self, artifact: str) -> bytes:
+        """See :meth:`Artifacts.get_bytes`."""
+        data = self._fetched.get(artifact)
+        if data is None:
+            return self._stored.get_bytes(artifact)
+        return _verified(artifact, data, _place_of_row(artifact))
+
+
+def _place_of_row(artifact: str) -> Place:
+    return Place(path=f"artifacts/{artifact}")
 
 
 def _require_id(artifact: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from qosforge.runs.record.summaries import (
     CompareSummary,
     MeasurementSummary,
     PredictionSummary,
+    PreparedDevice,
     PrepareSummary,
     ReadSummary,
     StageSummary,
@@ -246,6 +247,7 @@ def _devices(
     held, pushed = _running(last, "read"), _running(last, "read-back")
     summary = _latest(last, PrepareSummary)
     prepared = summary.devices if summary else {}
+    artifacts = artifacts.together(_texts_of_devices(held, pushed, prepared))
     actions: dict[str, list[str]] = defaultdict(list)
     for row in store.journal.entries(run_id):
         if row.at >= since:
@@ -277,6 +279,22 @@ def _devices(
             )
         )
     return tuple(reports)
+
+
+def _texts_of_devices(
+    held: Mapping[str, str], pushed: Mapping[str, str], prepared: Mapping[str, PreparedDevice]
+) -> Iterator[str]:
+    """The artifacts that a report shows of its devices; of each there are up to six."""
+    for name, entry in prepared.items():
+        texts = (
+            held.get(name),
+            pushed.get(name),
+            entry.delta,
+            entry.inverse,
+            entry.difference,
+            entry.configuration,
+        )
+        yield from filter(None, texts)
 
 
 def _outcome(actions: list[str], *, empty: bool) -> str:
