@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from napalm_linux_tc.schedulers import SCHEDULERS
 from napalm_linux_tc.shown import Answers, shown_lines
 from napalm_linux_tc.turns import readable
 
@@ -92,6 +94,30 @@ def test_what_turns_do_not_serve_is_refused(
     assert errors
     assert all(f.code == "scheduler-missing" and words in f.message for f in errors)
     assert "tc " not in made.text
+
+
+@pytest.mark.parametrize(
+    ("schedulers", "classes", "modules"),
+    [
+        (TURNS, SHARES, "sch_ets or sch_prio"),
+        (("tbf", "prio"), SHARES, "sch_htb, sch_ets or sch_drr"),
+        (("tbf",), SHARES, "sch_ets"),
+        (("tbf",), [VOICE], "sch_ets or sch_prio"),
+        (("tbf",), [WEB], "sch_htb, sch_hfsc, sch_ets or sch_drr"),
+        (("tbf", "prio"), CLASSES[:2], "sch_htb, sch_hfsc, sch_ets or sch_drr"),
+    ],
+)
+def test_each_module_that_is_named_has_the_classes_served_and_no_other_one_does(
+    schedulers: tuple[str, ...], classes: list[dict[str, Any]], modules: str
+) -> None:
+    (error,) = [
+        f for f in lowered(running=kernel(*schedulers), classes=classes).findings if f.severity is Severity.ERROR
+    ]
+    assert f"the kernel's module {modules};" in (error.hint or "")
+    for name in {*SCHEDULERS} - {*schedulers}:
+        made = lowered(running=kernel(*schedulers, name), classes=classes)
+        lacking = [f for f in made.findings if f.code == "scheduler-missing"]
+        assert (not lacking) == (f"sch_{name}" in re.findall(r"sch_\w+", modules))
 
 
 def test_more_priority_than_prio_has_bands_is_refused() -> None:

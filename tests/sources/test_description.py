@@ -49,6 +49,7 @@ def test_a_good_one_is_read(tmp_path: Path) -> None:
         ("{env: NETBOX_TOKEN}", "{env: A}\n  verify: false", 5, "unknown key 'verify'", "known here"),
         ("cisco_ios", "cisco_xr", 6, "unknown platform 'cisco_xr'", "cisco_ios"),
         ("cisco_ios", "{platform: cisco_ios, driver: nxos}", 6, "unknown driver 'nxos'", "ios_legacy"),
+        ("cisco_ios", "{platform: linux_tc, features: [ets, hsfc]}", 6, "unknown feature 'hsfc'", "'hfsc'?"),
         ("{edge: edge}", "{edge: border}", 7, "'border' is not possible here", "'edge', 'middle'"),
         ("tags:", "transport: pigeon\ntags:", 8, "'pigeon' is not possible here", "ssh"),
         ("tags:", "credentials: -x\ntags:", 8, "does not name credentials", "letters"),

@@ -20,7 +20,7 @@ from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
-from qosforge.deploy.driver_capabilities import driver_capabilities
+from qosforge.deploy.driver_capabilities import driver_capabilities, require_platform
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
@@ -31,7 +31,6 @@ from qosforge.findings import has_errors
 from qosforge.importing.running_configuration import stated_name
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import Configuration
 from qosforge.runs.workflow.live import read_each
 from qosforge.settings import load_settings
@@ -68,9 +67,10 @@ def audit_(
             Place(path="--platform"),
             "with --network the platform stands in hosts.yaml",
         )
-    net = load_network(network_folder(network))
+    folder = network_folder(network)
+    net = load_network(folder)
     for device in net.devices:
-        platform(device.platform, device.name)
+        require_platform(device, folder)
     errors: list[dict[str, Any]] = []
     if files is None:
         for device in net.devices:

@@ -31,7 +31,7 @@ def check_devices(folder: Path, names: Sequence[str], *, as_json: bool) -> int:
         InputError, InputErrors: there is no such network or device, or its platform or driver is not installed.
     """
     network, settings = load_network(folder), load_settings()
-    require_installed(network)
+    require_installed(network, folder)
     chosen = [device_of(network, name).name for name in names] or [device.name for device in network.devices]
     route = route_to(settings, network)
     progress("check", f"{counted(len(chosen), 'device')}: {route.told}")

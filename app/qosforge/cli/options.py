@@ -59,6 +59,7 @@ def load(policy: Path, network: Path | None, parameters: list[str] | None) -> tu
     Raises:
         InputError, InputErrors: either is wrong, or a device has a platform or driver that is not installed.
     """
-    loaded, net = load_intent(policy, parameters or ()), load_network(network_folder(network))
-    require_installed(net)
+    folder = network_folder(network)
+    loaded, net = load_intent(policy, parameters or ()), load_network(folder)
+    require_installed(net, folder)
     return loaded, net

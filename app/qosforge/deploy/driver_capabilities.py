@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
 
 from qosforge.errors import InputError, Place
-from qosforge.inventory.models import Network
-from qosforge.platforms.base import platform
+from qosforge.inventory.feature_place import feature_place
+from qosforge.inventory.models import Device, Network
+from qosforge.platforms.base import installed, platform
+from qosforge.units import listed, shortened
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,40 @@ def driver_capabilities(driver: str, device: str) -> DriverCapabilities:
     return DRIVERS[driver]
 
 
-def require_installed(network: Network) -> None:
-    """Make sure that every device of a network has a platform and a driver that are known here.
+def require_installed(network: Network, folder: Path | None = None) -> None:
+    """Make sure that every device of a network has a platform, features of it and a driver that are known here.
+
+    ``folder`` has the network's files, for errors to name lines of them.
 
     Raises:
         InputError: one has not.
     """
     for device in network.devices:
-        platform(device.platform, device.name)
+        require_platform(device, folder)
         driver_capabilities(device.driver, device.name)
+
+
+def require_platform(device: Device, folder: Path | None = None) -> None:
+    """Make sure that a device has a platform that is installed, and features of it; ``folder`` as above.
+
+    Raises:
+        InputError: it has not.
+    """
+    platform(device.platform, device.name)
+    for word in unknown_features(device.platform, device.features):
+        place = feature_place(folder, device.name, word) if folder else Place(device=device.name)
+        raise unknown_feature(device.platform, word, place)
+
+
+def unknown_features(name: str, features: Collection[str]) -> list[str]:
+    """The features that a platform does not know, where it is installed: they would count for nothing."""
+    known = platform(name).device_features if name in installed() else None
+    return [] if known is None else sorted({*features} - known)
+
+
+def unknown_feature(name: str, word: str, place: Place) -> InputError:
+    """The error of a word that is no feature of a platform."""
+    known = sorted(platform(name).device_features or ())
+    near = get_close_matches(word, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {listed(known)}"
+    return InputError(f"unknown feature {shortened(word)} of platform {name}", place, hint)

@@ -145,6 +145,8 @@ class Platform:
     ``port_counters`` is how it shows the counters of whole ports, where a record of its answer is known.
     ``line_rules`` are rules about several lines of a configuration, or about releases.
     ``features`` are what of the language beyond its core ``lower`` knows; it is never asked for more.
+    ``device_features`` are the words that the ``features`` of a device in the inventory may have; any where it is
+    ``None``.
     ``most_conditions`` is how many conditions (match lines, entries of access lists, filters) one class may come to
     on an interface, and ``count_conditions`` to how many a class comes at most: by arithmetic, for whatever lists.
 
@@ -173,6 +175,7 @@ class Platform:
     port_counters: PortCounterForm | None = None
     line_rules: tuple[LineRule, ...] = ()
     features: frozenset[Feature]
+    device_features: frozenset[str] | None = None
     most_conditions: int
     count_conditions: Callable[[DeviceRequest, ClassRequest], int]
     lower: Callable[[DeviceRequest, Plan | None], LoweredDevice]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from qosforge.deploy.driver_capabilities import driver_capabilities
+from qosforge.deploy.driver_capabilities import driver_capabilities, unknown_feature, unknown_features
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
 from qosforge.intent.yaml_source import Path_, YamlDocument, read_document
@@ -143,6 +143,9 @@ def _unknown_platforms(description: SourceDescription, document: YamlDocument) -
             except InputError as error:
                 place = document.place(("platforms", name, key))
                 problems.append(InputError(error.message, place, error.hint))
+        place = document.place(("platforms", name, "features"))
+        words = unknown_features(choice.platform, choice.features)
+        problems.extend(unknown_feature(choice.platform, word, place) for word in words)
     return problems
 
 

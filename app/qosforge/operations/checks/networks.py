@@ -27,7 +27,7 @@ def check_networks(context: CheckContext) -> Iterator[CheckResult]:
         name = f"network {entry.resolve().name}"
         try:
             network = load_network(entry)
-            require_installed(network)
+            require_installed(network, entry)
         except QosforgeError as error:
             problem = error.problems()[0]
             yield CheckResult(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from napalm_linux_tc.schedulers import SCHEDULERS
+
 from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
@@ -59,6 +61,7 @@ PLATFORM = Platform(
     profile=platform_profile("linux_tc"),
     counts=frozenset({"input", "output"}),
     features=FEATURES,
+    device_features=frozenset(SCHEDULERS),
     most_conditions=CAPABILITIES.rules_of_class.value,
     count_conditions=class_counter(),
     lower=lower,

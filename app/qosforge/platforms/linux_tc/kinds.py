@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import Enum, auto
 
 from qosforge.errors import Place
@@ -13,7 +13,10 @@ from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
 from qosforge.platforms.linux_tc.bands import ETS, HTB, MOST_BANDS, PRIO, TBF
 from qosforge.platforms.linux_tc.capabilities import CAPABILITIES
 from qosforge.platforms.linux_tc.sharing import HFSC
-from qosforge.platforms.linux_tc.turns import serves
+from qosforge.platforms.linux_tc.turns import DRR, serves
+
+DIVIDING = (HTB, HFSC, ETS, DRR, PRIO)
+"""Schedulers that divide a rate among classes, alone or with another one."""
 
 
 class TreeKind(Enum):
@@ -42,42 +45,54 @@ def choose_tree(
 
     The ``features`` of the request are the schedulers that the kernel has.
     """
-    has, place = (
-        request.features,
-        Place(device=request.device, interface=interface_request.name, direction="output"),
-    )
-    strict = [c for c in request.classes if is_uncapped(c)]
+    has = request.features
+    place = Place(device=request.device, interface=interface_request.name, direction="output")
     if not {HTB, TBF} & has:
         findings.append(note("scheduler-missing", place, variant="rate"))
         return None
-    if not strict and HFSC in has and rate <= CAPABILITIES.hfsc_rate.maximum:
-        return TreeKind.HFSC
-    if not strict and HTB in has:
-        return TreeKind.HTB
+    kind = _divided(request.classes, rate, has)
+    if kind in {TreeKind.HFSC, TreeKind.HTB}:
+        return kind
     if HTB not in has and (lacking := tuple(_without_limits(request, interface_request))):
         findings.extend(lacking)
         return None
-    kind = _banded(request)
-    if kind is None:
-        variant = "bands" if HTB in has else "classes"
-        findings.append(note("scheduler-missing", place, variant=variant))
+    if kind is None and HTB in has:
+        findings.append(note("scheduler-missing", place, variant="bands"))
+    elif kind is None:
+        modules = _any_of(f"sch_{name}" for name in DIVIDING if _divided(request.classes, rate, {*has, name}))
+        findings.append(note("scheduler-missing", place, variant="classes", modules=modules))
     elif (bands := _bands(request, kind)) > MOST_BANDS:
         findings.append(note("scheduler-missing", place, variant="many", bands=bands, most=MOST_BANDS))
         return None
     return kind
 
 
-def _banded(request: DeviceRequest) -> TreeKind | None:
-    """The tree of bands that a kernel has for these classes."""
-    has, others = request.features, [c for c in request.classes if c.treatment.priority is None]
-    held_back = HTB in has and any(map(_is_limited, request.classes))
-    turns = HTB not in has and serves(request.classes, has, {ETS, PRIO})
-    few = len(request.classes) <= MOST_BANDS or not (HTB in has or turns)
+def _divided(classes: Sequence[ClassRequest], rate: int, has: Collection[str]) -> TreeKind | None:
+    """The tree that a kernel with these schedulers has for classes at a rate (b/s) that something holds."""
+    if not any(map(is_uncapped, classes)):
+        if HFSC in has and rate <= CAPABILITIES.hfsc_rate.maximum:
+            return TreeKind.HFSC
+        if HTB in has:
+            return TreeKind.HTB
+    return _banded(classes, has)
+
+
+def _any_of(words: Iterable[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _banded(classes: Sequence[ClassRequest], has: Collection[str]) -> TreeKind | None:
+    """The tree of bands that a kernel with these schedulers has for classes."""
+    others = [c for c in classes if c.treatment.priority is None]
+    held_back = HTB in has and any(map(_is_limited, classes))
+    turns = HTB not in has and serves(classes, has, {ETS, PRIO})
+    few = len(classes) <= MOST_BANDS or not (HTB in has or turns)
     if few and not held_back and (ETS in has or (PRIO in has and len(others) == 1)):
         return TreeKind.BANDS
     if turns:
         return TreeKind.TURNS
-    return TreeKind.INNER_HTB if HTB in has and {ETS, PRIO} & has else None
+    return TreeKind.INNER_HTB if HTB in has and {ETS, PRIO} & {*has} else None
 
 
 def _bands(request: DeviceRequest, kind: TreeKind) -> int:
