@@ -66,11 +66,13 @@ class Search:
         self._left_out = left_out
         self._note = note
         self._plans = {name: entry.plan for name, entry in configurations.items()}
+        self._scored: dict[str, ScoredCandidate] = {}
 
     def find_candidates(self) -> tuple[ScoredCandidate, ...]:
         """One candidate for as many sides as agree, in the order of the configurations."""
         found: list[ScoredCandidate] = []
         for name, entry in self._configurations.items():
+            self._scored.clear()  # those of other devices do not come again
             for own in self._device(name, entry):
                 for position, other in enumerate(found):
                     joined = self._together(other, own)
@@ -82,7 +84,16 @@ class Search:
         return tuple(found)
 
     def score(self, candidate: CandidateIntent) -> ScoredCandidate:
-        """A candidate with its rules for slow links, and what its compilation lacks."""
+        """A candidate with its rules for slow links, and what its compilation lacks.
+
+        The ways to read, join and improve sides come to one candidate again and again: it is compiled once.
+        """
+        key = repr(candidate)
+        if key not in self._scored:
+            self._scored[key] = self._compiled(candidate)
+        return self._scored[key]
+
+    def _compiled(self, candidate: CandidateIntent) -> ScoredCandidate:
         candidate = replace(candidate, efficiency=self._efficiency(candidate))
         made = compile_candidate(candidate, self._configurations)
         lacking = find_differences(candidate.sides, made.devices if made else None, self._plans)
