@@ -33,8 +33,7 @@ infinity. It is large where all delays are nearly one, as voice's under HTB, whi
 A microsecond decides which of two packets a full queue drops, and from there on the queues hold other packets
 until they are empty: most of what is between the figures of the plain queues and of strict priority is that.
 Random early detection drops by chance in both, and few packets make HTB's quantiles. The figures of these are those
-of several draws of packets together, and what is between the means of both sides has an interval. Behind a strict
-band the twin goes round all queues, and `ets` round those that wait.
+of several draws of packets together, and what is between the means of both sides has an interval.
 
 HFSC is no scheduler of the twin. Its table has what was published of D-CBQ, which shares links alike, then what the
 kernel gives, and the twin's D-CBQ of the same packets: 20 s of 2 Mb/s, rates only, since delays are each one's own.

@@ -13,7 +13,7 @@ from qosforge.compiler.compile import CompiledDevice
 from qosforge.findings import Fidelity, Severity
 from qosforge.platforms.base import platform
 from qosforge.tester.scenario.schedulers import port_service, twin_scheduler
-from qosforge.twin.schedulers import CbwfqScheduler, StrictWrrScheduler
+from qosforge.twin.schedulers import CbwfqScheduler, DrrScheduler
 
 from .test_linux_sharing import CLASSES, FRAME, RATE, lowered, measured, parts, scheduler_of, worst_ms
 
@@ -329,10 +329,10 @@ def test_every_line_is_entered_behind_what_it_is_in(schedulers: tuple[str, ...])
     assert entered[0] == "2:"
 
 
-def test_the_twin_serves_bands_strictly_and_then_by_bytes() -> None:
+def test_the_twin_serves_bands_strictly_and_then_in_turn() -> None:
     made = twin_scheduler(scheduler_of(lowered("ets", classes=SHARES)), RATE)
-    assert isinstance(made, StrictWrrScheduler)
-    assert (made.strict, made.weights, made.mode) == ((0, 1), {2: 686, 3: 1600}, "bytes")
+    assert isinstance(made, DrrScheduler)
+    assert (made.strict, made.quantum_bytes) == ((0, 1), {2: 686, 3: 1600})
     inner = twin_scheduler(scheduler_of(lowered("prio", classes=LIMITED)), RATE)
     assert isinstance(inner, CbwfqScheduler)
     assert [(p.queue, p.rate_bps) for p in inner.priority] == [(0, RATE)]

@@ -15,7 +15,7 @@ from qosforge.compiler.candidate import make_candidate
 from qosforge.findings import Fidelity, Severity
 from qosforge.platforms.base import platform
 from qosforge.tester.scenario.schedulers import twin_scheduler
-from qosforge.twin.schedulers import DrrScheduler, StrictWrrScheduler
+from qosforge.twin.schedulers import DrrScheduler
 
 from .test_linux_bands import LIMITED, SHARES, VOICE, WEB, a_class, counted, kernel, last_of, reads_back, words_of
 from .test_linux_sharing import CLASSES, FRAME, RATE, lowered, measured, parts, scheduler_of, worst_ms
@@ -189,8 +189,8 @@ def test_the_twin_serves_turns_by_its_own() -> None:
     assert isinstance(made, DrrScheduler)
     assert made.quantum_bytes == {0: 686, 1: 1600}
     behind = twin_scheduler(scheduler_of(lowered(running=kernel(*BANDS), classes=SHARES)), RATE)
-    assert isinstance(behind, StrictWrrScheduler)
-    assert (behind.strict, behind.weights, behind.mode) == ((0, 1), {2: 686, 3: 1600}, "bytes")
+    assert isinstance(behind, DrrScheduler)
+    assert (behind.strict, behind.quantum_bytes) == ((0, 1), {2: 686, 3: 1600})
 
 
 LINKS = json.dumps([{"ifname": "out", "flags": ["UP"]}])

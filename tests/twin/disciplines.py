@@ -66,7 +66,11 @@ def wrr(draw: st.DrawFn) -> Discipline:
 
 @st.composite
 def drr(draw: st.DrawFn) -> Discipline:
-    return Discipline({"kind": "drr", "quantum_bytes": draw(st.lists(quantum, min_size=QUEUES, max_size=QUEUES))})
+    queues = draw(order)
+    first = list(queues[: draw(st.integers(0, QUEUES - 1))])
+    quanta = {str(q): draw(quantum) for q in queues if q not in first}
+    levels = (*one_each(*first), frozenset(queues) - {*first}) if first else ()
+    return Discipline({"kind": "drr", "quantum_bytes": quanta, "strict": first}, levels)
 
 
 @st.composite

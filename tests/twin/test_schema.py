@@ -127,8 +127,10 @@ def differences(ours: Json, twins: Json, our_root: Json, twin_root: Json) -> lis
 
 
 def model(kind: type[msgspec.Struct]) -> tuple[Json, Json]:
+    """The schema of a model with those that it refers to, as JSON has them: defaults that are tuples are lists."""
     (schema,), definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-    return schema, {"$defs": definitions}
+    found: tuple[Json, Json] = tuple(json.loads(json.dumps([schema, {"$defs": definitions}])))
+    return found
 
 
 @pytest.mark.parametrize(("kind", "side"), [(TwinScenario, "scenario"), (TwinReport, "result")])

@@ -22,6 +22,7 @@ from qosforge.calculus.queue_curves import Curves, leaves_bucket
 from qosforge.calculus.stages import EgressLine
 from qosforge.twin.schedulers import (
     CbwfqScheduler,
+    DrrScheduler,
     LeakSpec,
     LevelSpec,
     PrioritySpec,
@@ -77,7 +78,7 @@ def _order(discipline: SchedulerSpec) -> Sequence[LevelSpec]:
     match discipline:
         case StrictScheduler():
             return discipline.order
-        case StrictWrrScheduler():
+        case StrictWrrScheduler() | DrrScheduler():
             return discipline.strict
         case SrrScheduler():
             return () if discipline.strict is None else (discipline.strict,)

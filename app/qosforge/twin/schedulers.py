@@ -67,9 +67,10 @@ class WrrScheduler(_Shaped, frozen=True, kw_only=True, tag="wrr"):
 
 
 class DrrScheduler(_Shaped, frozen=True, kw_only=True, tag="drr"):
-    """Deficit round robin."""
+    """Deficit round robin; ``strict`` queues are served before those that take turns."""
 
     quantum_bytes: Weights
+    strict: tuple[int, ...] = ()
 
 
 class StrictWrrScheduler(_Shaped, frozen=True, kw_only=True, tag="strict_wrr"):

@@ -1,11 +1,12 @@
 //! Deficit round robin with a list of waiting queues (Shreedhar and Varghese 1996), as in
-//! Linux's `sch_drr`.
+//! Linux's `sch_drr`; strict queues before it, as in its `sch_ets`.
 
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::tiered::{check_strict, class_of, first_above};
 use super::weights::Weights;
 use super::{Backlog, Context, Pick, Scheduler};
 use crate::error::ScenarioError;
@@ -15,9 +16,12 @@ use crate::error::ScenarioError;
 pub struct DrrSpec {
     /// Frame bytes per turn.
     quantum_bytes: Weights,
+    /// Queues that are served before the others, from first served; they have no turns.
+    #[serde(default)]
+    strict: Vec<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Member {
     quantum: u64,
     deficit: u64,
@@ -32,19 +36,22 @@ pub struct Drr {
     members: Vec<Member>,
     /// Queues that wait; the turn is the first one's.
     waiting: VecDeque<usize>,
+    /// From first served.
+    strict: Vec<usize>,
 }
 
 impl Drr {
     pub fn new(spec: &DrrSpec, context: Context) -> Result<Self, ScenarioError> {
-        let quanta = (spec.quantum_bytes).members(&[], context, "quantum_bytes")?;
-        let member = |(_, quantum)| Member {
-            quantum,
-            deficit: 0,
-            listed: false,
-        };
+        check_strict(&spec.strict, context, "strict")?;
+        let quanta = (spec.quantum_bytes).members(&spec.strict, context, "quantum_bytes")?;
+        let mut members: Vec<_> = (0..context.queues).map(|_| Member::default()).collect();
+        for (queue, quantum) in &quanta {
+            members[*queue].quantum = *quantum;
+        }
         Ok(Self {
             waiting: VecDeque::with_capacity(quanta.len()),
-            members: quanta.into_iter().map(member).collect(),
+            members,
+            strict: spec.strict.clone(),
         })
     }
 
@@ -74,11 +81,14 @@ impl Drr {
 }
 
 impl<B: Backlog + ?Sized> Scheduler<B> for Drr {
-    fn is_priority(&self, _queue: usize) -> bool {
-        false
+    fn is_priority(&self, queue: usize) -> bool {
+        self.strict.contains(&queue)
     }
 
     fn entered(&mut self, queue: usize, _queues: &B) {
+        if self.strict.contains(&queue) {
+            return;
+        }
         let member = &mut self.members[queue];
         if !member.listed {
             member.listed = true;
@@ -87,7 +97,10 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Drr {
         }
     }
 
-    fn pick(&mut self, queues: &B, _now_ps: u64) -> Pick {
+    fn pick(&mut self, queues: &B, now_ps: u64) -> Pick {
+        if let Some(queue) = self.pick_above(0, queues, now_ps) {
+            return Pick::Queue(queue);
+        }
         if !self.waiting.iter().any(|queue| queues.waits(*queue)) {
             return Pick::Empty;
         }
@@ -116,8 +129,16 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Drr {
         }
     }
 
-    fn pick_priority(&mut self, _queues: &B, _now_ps: u64) -> Option<usize> {
-        None
+    fn pick_priority(&mut self, queues: &B, now_ps: u64) -> Option<usize> {
+        self.pick_above(0, queues, now_ps)
+    }
+
+    fn class(&self, queue: usize) -> u8 {
+        class_of(&self.strict, queue)
+    }
+
+    fn pick_above(&mut self, class: u8, queues: &B, _now_ps: u64) -> Option<usize> {
+        first_above(&self.strict, class, queues)
     }
 }
 
@@ -166,6 +187,24 @@ mod tests {
         assert_eq!(order(&mut drr, &mut feed, 1), [0]);
         arrive(&mut drr, &mut feed, 0);
         assert_eq!(order(&mut drr, &mut feed, 9), [1, 2, 0, 2]);
+    }
+
+    #[test]
+    fn strict_queues_come_first_and_leave_turns_where_they_were() {
+        let spec = r#"{"quantum_bytes": {"0": 1000, "2": 1000}, "strict": [1]}"#;
+        let spec = serde_json::from_str(spec).unwrap();
+        let mut drr = Drr::new(&spec, context(3)).unwrap();
+        let mut feed = Feed::new(&[0, 0, 0]);
+        for queue in 0..3 {
+            feed.resize(queue, 1000);
+        }
+        for queue in [2, 2, 0, 1] {
+            arrive(&mut drr, &mut feed, queue);
+        }
+        assert_eq!(order(&mut drr, &mut feed, 2), [1, 2]);
+        arrive(&mut drr, &mut feed, 1);
+        assert_eq!(order(&mut drr, &mut feed, 9), [1, 0, 2]);
+        assert_eq!(drr.pick(feed.queues.as_slice(), 0), Pick::Empty);
     }
 
     #[test]

@@ -49,15 +49,11 @@ impl<B: Backlog + ?Sized> Scheduler<B> for Tiered {
     }
 
     fn class(&self, queue: usize) -> u8 {
-        let mut strict = self.strict[..self.priorities].iter();
-        let place = strict.position(|q| *q == queue);
-        place.map_or(0, |p| u8::try_from(self.priorities - p).unwrap_or(u8::MAX))
+        class_of(&self.strict[..self.priorities], queue)
     }
 
     fn pick_above(&mut self, class: u8, queues: &B, _now_ps: u64) -> Option<usize> {
-        let above = self.priorities.saturating_sub(class.into());
-        let mut first = self.strict[..above].iter();
-        first.find(|q| queues.waits(**q)).copied()
+        first_above(&self.strict[..self.priorities], class, queues)
     }
 }
 
@@ -149,7 +145,20 @@ pub fn strict_wrr(spec: StrictWrrSpec, context: Context) -> Result<Tiered, Scena
     })
 }
 
-fn check_strict(order: &[usize], context: Context, field: &str) -> Result<(), ScenarioError> {
+/// The class of a queue among strict ones, from first served: 0 for any other.
+pub fn class_of(strict: &[usize], queue: usize) -> u8 {
+    let place = strict.iter().position(|q| *q == queue);
+    place.map_or(0, |p| u8::try_from(strict.len() - p).unwrap_or(u8::MAX))
+}
+
+/// The first strict queue that waits and is of a class above `class`.
+pub fn first_above<B: Backlog + ?Sized>(strict: &[usize], class: u8, queues: &B) -> Option<usize> {
+    let above = strict.len().saturating_sub(class.into());
+    let mut first = strict[..above].iter();
+    first.find(|q| queues.waits(**q)).copied()
+}
+
+pub fn check_strict(order: &[usize], context: Context, field: &str) -> Result<(), ScenarioError> {
     for (i, queue) in order.iter().enumerate() {
         context.check_queue(*queue, &format!("{field}[{i}]"))?;
         if order[..i].contains(queue) {

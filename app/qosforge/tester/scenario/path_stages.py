@@ -10,6 +10,7 @@ from qosforge.calculus.encapsulation import Carried, Encapsulation, PacketPart
 from qosforge.calculus.stages import EgressLine, Meter, Passage, Place, Stage, largest_ratio
 from qosforge.twin.schedulers import (
     CbwfqScheduler,
+    DrrScheduler,
     SchedulerSpec,
     SrrScheduler,
     StrictScheduler,
@@ -132,7 +133,7 @@ def _urgent(discipline: SchedulerSpec, queue: int) -> bool:
         case StrictScheduler():
             first = discipline.order[0]
             return queue in first if isinstance(first, dict) else first == queue
-        case StrictWrrScheduler():
+        case StrictWrrScheduler() | DrrScheduler():
             return queue in discipline.strict
         case SrrScheduler():
             return discipline.strict == queue

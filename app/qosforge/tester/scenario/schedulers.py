@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler
+from qosforge.plan.model import Discipline, Egress, InterfacePlan, Plan, Queue, Scheduler, ShareUnit
 from qosforge.plan.percentages import with_rates
 from qosforge.plan.shares import divided_rate, expected_shares, priority_burst
 from qosforge.tester.scenario.queues import DEFAULT_LIMIT
@@ -266,13 +266,21 @@ def _flat(scheduler: Scheduler, rate: int) -> SchedulerSpec:
                 strict=strict[0] if strict else None,
                 shape=shape or None,
             )
-        case Discipline.DRR if not strict:
-            return DrrScheduler(quantum_bytes=dict(enumerate(map(_share, queues))))
+        case Discipline.DRR | Discipline.WFQ if _take_turns(queues):
+            quanta = {i: _share(q) for i, q in enumerate(queues) if i not in strict}
+            return DrrScheduler(quantum_bytes=quanta, strict=tuple(strict))
     return StrictWrrScheduler(
         strict=tuple(strict),
         weights={i: _share(q) for i, q in enumerate(queues) if i not in strict},
         mode="packets" if scheduler.discipline is Discipline.WRR else "bytes",
     )
+
+
+def _take_turns(queues: Sequence[Queue]) -> bool:
+    """Whether the weights of queues are bytes of a turn: those of fair queueing, too, where it has weights at all
+    (`ets`), and no percentages.
+    """
+    return all(q.priority or q.share is None or q.share.unit is ShareUnit.WEIGHT for q in queues)
 
 
 def _share(queue: Queue) -> int:
