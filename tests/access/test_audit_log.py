@@ -8,9 +8,20 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.access.access import Access
-from qosforge.access.audit_log import Call, as_csv, as_json_lines, calls_page
+from qosforge.access.audit_log import Call, CallFilter, as_csv, as_json_lines, calls_page, latest_calls
+from qosforge.access.tables import CALLS
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
+from tests.sqlite_steps import counted_steps
+
+FREQUENT = {
+    **dict.fromkeys(("actor", "credential", "network", "resource", "request_id"), ""),
+    "action": "POST /runs",
+    "kind": "runs",
+    "status": 200,
+    "detail": {},
+}
+"""A row as there are many."""
 
 
 def log(access: Access, *networks: str) -> None:
@@ -37,6 +48,19 @@ def test_the_database_refuses_to_change_the_log(access: Access, database: Databa
     with pytest.raises((StoreError, sa.exc.IntegrityError), match="append-only"), database.write() as connection:
         connection.execute(change)
     assert calls_page(database, None) == before
+
+
+def test_a_rare_kind_is_found_without_going_through_the_log(access: Access, database: Database) -> None:
+    access.record(Call("POST /webhooks", 200, actor="ann"))
+    steps = []
+    for count in (2_000, 20_000):
+        rows = [{**FREQUENT, "at": access.now()} for _ in range(count)]
+        database.transact(lambda connection, rows=rows: connection.execute(sa.insert(CALLS), rows))
+        with counted_steps(database, 10) as counted:
+            found = latest_calls(database, None, CallFilter(kind="webhooks"))
+        assert [call.action for call in found] == ["POST /webhooks"]
+        steps += counted
+    assert steps[1] < 1.5 * steps[0] + 10, steps
 
 
 def test_the_log_is_exported_as_json_lines(access: Access, database: Database) -> None:

@@ -6,11 +6,15 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
+from qosforge.access.audit_log import CallFilter, latest_calls
+from qosforge.access.call_kinds import KINDS, Kind
 from qosforge.access.roles import Role
 from qosforge.access.users import add_user, grant
 from qosforge.artifacts.store import FileArtifacts
+from qosforge.errors import StoreError
 from qosforge.intent.policy_source import PolicySource
 from qosforge.policy_library.library import PolicyLibrary
 from qosforge.runs.record.lineage import contributors
@@ -86,6 +90,36 @@ def test_who_asked_cancelled_and_retried_is_known_of_runs_of_before(store_url: s
         run = newer.get_run("a1")
         assert (run.reason, run.reason_step) == ("it ended under a release that did not record why", "unknown")
         assert newer.get_run("a2").reason == "cancelled by ben"
+
+
+def test_calls_of_before_are_found_by_what_they_are_about(store_url: str) -> None:
+    call = (
+        "INSERT INTO calls (at, actor, credential, action, network, resource, status, request_id, detail)"
+        " VALUES ('2026-01-01T00:00:00.000000+00:00', 'ann', 'local', :action, '', '', 200, '', '{}')"
+    )
+    about: dict[str, Kind] = {
+        "POST /api/v1/runs": "runs",
+        "PUT /me/password": "people",
+        "qosforge user add": "people",
+        "POST /login": "sessions",
+    }
+    with RunStore(store_url) as store:
+        take_back(store.database, "0015")
+        with store.database.write() as connection:
+            for action in (*about, "of old"):
+                connection.execute(sa.text(call), {"action": action})
+    bring_up(store_url)
+    with RunStore(store_url) as newer:
+        for kind in KINDS:
+            found = [one.action for one in latest_calls(newer.database, None, CallFilter(kind=kind))]
+            assert found == [action for action, of in reversed(about.items()) if of == kind]
+        others = latest_calls(newer.database, None, CallFilter(other_than="sessions"))
+        assert [one.action for one in others] == ["of old", *list(about)[2::-1]]
+        with (
+            pytest.raises((StoreError, sa.exc.DBAPIError), match="append-only"),
+            newer.database.write() as connection,
+        ):
+            connection.execute(sa.text("UPDATE calls SET kind = ''"))
 
 
 def test_runs_of_before_are_found_by_todays_words(store_url: str) -> None:

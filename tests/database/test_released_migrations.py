@@ -24,6 +24,7 @@ CHECKSUMS = {
     "r0013_baselines.py": "153485d4567d7abf3cf171d259c57a5f8305211b87db78fae29cb88b310d22d0",
     "r0014_session_clients.py": "78fa9f2519d70e577baf06291020d61dccab0d9cb23db7438521fc74911faf53",
     "r0015_file_audits.py": "e0d7bd24644d8b8fb31e0ea0defa17d47703775be3b831d1dea966b05ae7b48f",
+    "r0016_call_kinds.py": "47eef9c1840b9d5fa23d30a39c44c3147e4553063701aaa0f68ece54ac9f0d69",
 }
 """SHA-256 of every migration. A new one is added here; what another one should have done a new one does."""
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from qosforge.access.call_kinds import Kind, kind_of
 from qosforge.access.tables import CALLS, OPEN_CALLS
 from qosforge.database.connections import Database
 
@@ -23,6 +24,8 @@ UNKNOWN = 0
 """Status of a call whose process ended before it had answered: what it asked for may have been done."""
 
 _FAILED, _BROKEN = 400, 500
+_LOGGED = [column for column in CALLS.c if column.name != "kind"]
+"""What a call in the log is read from: its kind only finds it."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -70,7 +73,8 @@ def record_call(connection: sa.Connection, call: Call, at: datetime, opened: str
     """Append one row; what callers send is cut to what a row holds. ``opened`` is what `open_call` gave."""
     if opened is not None:
         connection.execute(OPEN_CALLS.delete().where(OPEN_CALLS.c.id == opened))
-    connection.execute(CALLS.insert().values(at=at, **_row(call)))
+    row = _row(call)
+    connection.execute(CALLS.insert().values(at=at, kind=kind_of(row["action"]), **row))
 
 
 def record_abandoned(database: Database, before: datetime) -> None:
@@ -93,7 +97,7 @@ def calls_page(
     database: Database, networks: Collection[str] | None, *, after: int = 0, limit: int = 100
 ) -> list[LoggedCall]:
     """The calls after number ``after``, oldest first; those of some networks only, unless ``None``."""
-    query = sa.select(CALLS).where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
+    query = sa.select(*_LOGGED).where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
     with database.read() as connection:
@@ -114,16 +118,16 @@ def result_of(status: int) -> Result:
 
 @dataclass(frozen=True)
 class CallFilter:
-    """A filter for calls: by actor, by network, by what came of them (``results``), by how what was asked begins
-    (``actions``) or does not begin (``other_than``), and, unless these are ``None``, only those from ``since`` on,
+    """A filter for calls: by actor, by network, by what came of them (``results``), by what they are about
+    (``kind``) or are not about (``other_than``), and, unless these are ``None``, only those from ``since`` on,
     those up to ``until``, and those before a number of the log. Empty ones filter nothing.
     """
 
     actor: str = ""
     network: str = ""
     results: Collection[Result] = ()
-    actions: Collection[str] = ()
-    other_than: Collection[str] = ()
+    kind: Kind | Literal[""] = ""
+    other_than: Kind | Literal[""] = ""
     since: datetime | None = None
     until: datetime | None = None
     before: int | None = None
@@ -133,7 +137,7 @@ def latest_calls(
     database: Database, networks: Collection[str] | None, filter_: CallFilter, limit: int = 100
 ) -> list[LoggedCall]:
     """The last calls that pass a filter, newest first; those of some networks only, unless ``None``."""
-    query = sa.select(CALLS).where(*_conditions(filter_)).order_by(CALLS.c.seq.desc()).limit(limit)
+    query = sa.select(*_LOGGED).where(*_conditions(filter_)).order_by(CALLS.c.seq.desc()).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
     with database.read() as connection:
@@ -147,20 +151,16 @@ def _conditions(filter_: CallFilter) -> Iterator[sa.ColumnElement[bool]]:
         yield CALLS.c.network == filter_.network
     if filter_.results:
         yield sa.or_(*(_has_result(result) for result in filter_.results))
-    if filter_.actions:
-        yield _begins(filter_.actions)
+    if filter_.kind:
+        yield CALLS.c.kind == filter_.kind
     if filter_.other_than:
-        yield sa.not_(_begins(filter_.other_than))
+        yield CALLS.c.kind != filter_.other_than
     if filter_.since is not None:
         yield CALLS.c.at >= filter_.since
     if filter_.until is not None:
         yield CALLS.c.at <= filter_.until
     if filter_.before is not None:
         yield CALLS.c.seq < filter_.before
-
-
-def _begins(starts: Collection[str]) -> sa.ColumnElement[bool]:
-    return sa.or_(*(CALLS.c.action.startswith(start, autoescape=True) for start in starts))
 
 
 def _has_result(result: Result) -> sa.ColumnElement[bool]:

@@ -102,10 +102,13 @@ CALLS = sa.Table(
     sa.Column("status", sa.Integer, nullable=False),
     sa.Column("request_id", sa.String(64), nullable=False),
     sa.Column("detail", sa.JSON, nullable=False),
+    sa.Column("kind", sa.String(16), nullable=False, server_default=""),
+    sa.Index("ix_calls_kind_seq", "kind", "seq"),
     sqlite_autoincrement=True,
 )
 """The log of every mutating call; the database itself refuses changes to it. ``credential`` says by what the actor
-was known (``token:<id>``, ``session``, ``local``), ``action`` what was asked (``POST /api/v1/runs``).
+was known (``token:<id>``, ``session``, ``local``), ``action`` what was asked (``POST /api/v1/runs``), ``kind`` what
+it is about (`qosforge.access.call_kinds`).
 """
 
 OPEN_CALLS = sa.Table(

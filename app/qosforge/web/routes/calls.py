@@ -6,11 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
+from qosforge.access.call_kinds import KINDS
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import users
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.call_search import KINDS, CallSearch
+from qosforge.web.views.call_search import CallSearch
 from qosforge.web.views.calls import call_view
 
 router = APIRouter()

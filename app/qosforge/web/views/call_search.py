@@ -11,10 +11,8 @@ from fastapi import Query
 from pydantic import BeforeValidator
 
 from qosforge.access.audit_log import CallFilter, Result
+from qosforge.access.call_kinds import Kind
 
-Kind = Literal["runs", "policies", "networks", "people", "webhooks", "service", "sessions"]
-KINDS: tuple[Kind, ...] = ("runs", "policies", "networks", "people", "webhooks", "service", "sessions")
-"""What calls are about; ``sessions`` are those that log in and out."""
 Kinds = Kind | Literal["changes"]
 """A kind; ``changes`` are all but ``sessions``."""
 Outcome = Result | Literal["not_done"]
@@ -22,19 +20,6 @@ Outcome = Result | Literal["not_done"]
 
 Day = Annotated[date | None, BeforeValidator(lambda value: value or None)]
 """A day of UTC; a form sends an empty one where none was chosen."""
-
-_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-_PREFIXES = ("", "/api/v1")
-_AREAS: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "runs": (("/runs", "/measurements", "/sweeps"), ()),
-    "policies": (("/policies", "/preview", "/compile", "/validate"), ()),
-    "networks": (("/networks",), ("drift",)),
-    "people": (("/users", "/me/", "/account", "/tokens", "/testers"), ("user", "token", "tester")),
-    "webhooks": (("/webhooks",), ("webhook",)),
-    "service": ((), ("backup", "database")),
-    "sessions": (("/login", "/logout"), ()),
-}
-"""How the paths of each kind begin, and its commands."""
 
 
 @dataclass(frozen=True)
@@ -65,21 +50,13 @@ class CallSearch:
             actor=self.who.strip(),
             network=self.network,
             results=_results(self.result),
-            actions=actions_of(self.kind) if self.kind and self.kind != "changes" else (),
+            kind=self.kind if self.kind != "changes" else "",
             # What belongs to no kind, as calls of an older release may, is among the rest.
-            other_than=actions_of("sessions") if self.kind == "changes" else (),
+            other_than="sessions" if self.kind == "changes" else "",
             since=datetime.combine(self.since, time.min, UTC) if self.since else None,
             until=datetime.combine(self.until, time.max, UTC) if self.until else None,
             before=self.before,
         )
-
-
-def actions_of(kind: Kind) -> tuple[str, ...]:
-    """How what was asked begins, of every call of a kind: of pages, of REST and of commands."""
-    areas, commands = _AREAS[kind]
-    paths = [f"{prefix}{area}" for prefix in _PREFIXES for area in areas]
-    asked = tuple(f"{method} {path}" for path in paths for method in _METHODS)
-    return asked + tuple(f"qosforge {command} " for command in commands)
 
 
 def _results(outcome: Outcome | Literal[""]) -> tuple[Result, ...]:
