@@ -108,6 +108,13 @@ def test_a_run_that_waits_links_to_where_it_is_approved() -> None:
     assert "https://qos.example.org/runs/1" in run_junit(waiting, "https://qos.example.org/runs/1")
 
 
+def test_a_run_without_changes_says_what_came_of_its_objectives() -> None:
+    update = {"status": "no_changes", "verdicts_after": (), "after": None}
+    assert "**no changes**, objective ❌ broken." in run_markdown(report().model_copy(update=update))
+    cancelled = report().model_copy(update={**update, "status": "cancelled"})  # what was before says nothing of it
+    assert "**cancelled**. " in run_markdown(cancelled)
+
+
 def test_a_device_that_holds_it_already_says_so() -> None:
     held = CandidateDocument(device="r1", delta=(), inverse=(), gaps=())
     box = device("r1", "voice", "").model_copy(update={"candidate": held})

@@ -173,3 +173,9 @@ def test_claims_are_reported_in_words(name: str) -> None:
         assert view.published, view.claim.id
         assert "_" not in view.published + view.about, view.claim.id
         assert "{" not in view.published + view.about, view.claim.id
+
+
+def test_what_was_published_against_something_else_says_how_often_that_is() -> None:
+    told = {view.published for view in claim_views(load_experiment("cern-wrr"), None)}
+    assert "at least 1 × guaranteed (± 0.5 %)" in told
+    assert "about 1 × that of constant rates, overloaded (± 3 %)" in told

@@ -67,14 +67,12 @@ def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Person
     page = client.get("/").text
     assert page.count('<span class="badge">done</span>') == 2
     assert "1 device read" in _card(page, "campus")
+    assert page.index("Needs attention") < page.index("First steps")
     _run(backend, "campus", RunStatus.NEEDS_APPROVAL)
     page = client.get("/").text
-    assert page.count('<span class="badge">done</span>') == 3  # a policy was chosen
+    assert "First steps" not in page  # all of them were gone
     assert "no run has ended yet" in _card(page, "campus")
     assert re.search(r"Last run gold \S* ?needs approval", _card(page, "campus")), _card(page, "campus")
-    assert page.index("Needs attention") < page.index("First steps")
-    _run(backend, "campus", RunStatus.KEPT)
-    assert "First steps" not in client.get("/").text
 
 
 def test_a_network_without_trouble_is_healthy(client: TestClient, persons: Persons, backend: Backend) -> None:
@@ -106,6 +104,7 @@ def test_what_needs_attention_stands_first(client: TestClient, persons: Persons,
     assert ">Review</a>" in listed
     assert "1 device could not be read, 1 device is not as the last run left it" in listed
     assert listed.count(": the line is down") == 2
+    assert "Needs approval" in listed
     assert "trouble" in _card(page, "infn-fnal")
     assert "1 device not reached" in _card(page, "itesm-wan")
 
@@ -121,10 +120,22 @@ def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
     listed = page[page.index('class="waits"') : page.index('id="networks"')]
     assert f'href="/runs/{run}?tab=objectives"' in listed
     assert "Objectives broken" in listed
+    assert page.count("status-no_changes is-broken") == 2  # of the network's last run, and in the last runs
+    assert "status-no_changes is-broken" in client.get("/runs").text
     _run(backend, "campus", RunStatus.KEPT)  # nothing was measured of what the devices hold now
     page = client.get("/").text
     assert "healthy" in _card(page, "campus")
     assert "Nothing waits." in page
+
+
+def test_a_run_that_was_rolled_back_is_told_in_a_line(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    _run(backend, "campus", RunStatus.ROLLED_BACK, Verdict.BROKEN)
+    page = client.get("/").text
+    assert "after the push its objectives were broken; the devices are as they were before" in page
+    assert "the line is down" not in page
 
 
 def test_a_network_is_in_trouble_while_a_run_stands_half_way(

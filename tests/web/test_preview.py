@@ -291,8 +291,10 @@ def test_devices_are_read_when_asked(
     page = _plain(_preview(client, viewer, _form(live="true")))
     assert "1 device could not be read just now: r1: the device does not answer" in page
     assert "never read" not in page
-    again = _plain(_preview(client, viewer, _form()))
+    shown = _preview(client, viewer, _form())
+    again = _plain(shown)
     assert "lines to enter" in again
+    assert re.search(r'data-would="9 of 9 devices would change: \d+ lines"', shown)  # beside the button that starts
     assert re.search(r"9 of 9 devices would change : \d+ lines", again)
 
 

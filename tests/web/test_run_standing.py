@@ -22,7 +22,7 @@ from qosforge.resources import root
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, retry
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import MeasurementSummary, ReadSummary, StageSummary, ValidateSummary
-from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import JournalAction, RunStatus, Verdict
 from tests.web.people import Persons
 from tests.web.test_runs import wait_for_approval
 
@@ -51,12 +51,14 @@ def steps(client: TestClient, run: str) -> dict[str, str]:
     return {name: state for state, name in re.findall(r'class="step (\w+)".*?class="name">([^<]+)<', page, re.S)}
 
 
-def measure(backend: Backend, run: str, stage: str) -> None:
-    """Let a delay of 177 ms be measured where 30 ms are asked for."""
+def measure(backend: Backend, run: str, stage: str, delay_ms: float = 177) -> None:
+    """Let a delay be measured where 30 ms are asked for."""
     store, put = backend.run_requests.store, backend.artifacts.put_json
     objective = Objective(delay={"p95": 0.03})
     generator = np.random.default_rng(1)
-    seen = Sample.of_delays(*(177e9 * generator.uniform(0.9, 1.1, 2_000) for _ in range(8)), independent=True)
+    seen = Sample.of_delays(
+        *(delay_ms * 1e9 * generator.uniform(0.9, 1.1, 2_000) for _ in range(24)), independent=True
+    )
     verdict = judge(objective, seen, evidence="emulated")
     of = {"scenario": "one", "traffic_class": "voice", "path": "a→b"}
     with store.stage(run, stage, MeasurementSummary()) as summary:
@@ -99,8 +101,34 @@ def test_a_run_that_was_tried_again_says_so(
     assert client.post(f"/runs/{run}/retry", data={"start": "read"}, headers=headers).status_code == 204
     backend.run_requests.store.begin_stage(run, "read")
     page = text(client.get(f"/runs/{run}?tab=events").text)
-    assert page.count("attempt 3") == 2  # in the head, and at the steps
+    assert page.count("tried again once") == 1
     assert "2 steps of earlier attempts" in page
+
+
+def test_a_run_that_only_waited_for_its_time_was_not_tried_again(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    store.set_status(run, RunStatus.RUNNING)
+    with store.stage(run, "read", ReadSummary(running={}, errors=[])):
+        pass
+    store.set_status(run, RunStatus.SCHEDULED, waits_for="the change window")
+    assert store.next_attempt(store.get_run(run))
+    store.begin_stage(run, "read")
+    page = text(client.get(f"/runs/{run}?tab=events").text)
+    assert "1 step before it waited for its time" in page
+    assert "again" not in page
+    assert "attempt" not in page
+
+
+def test_a_run_that_nothing_carried_on_says_that_it_began_again(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    store.set_status(run, RunStatus.RUNNING)
+    store.begin_stage(run, "read")
+    assert store.next_attempt(store.get_run(run))
+    assert "begun again after an interruption" in text(client.get(f"/runs/{run}/progress").text)
 
 
 def test_broken_objectives_are_seen_at_the_step_that_showed_them(
@@ -130,6 +158,23 @@ def test_a_rollback_that_was_done_in_the_end_did_not_fail(
     assert steps(client, run)["Roll back"] == "done"
 
 
+def test_tries_at_rolling_back_that_fail_alike_are_one_row(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    for message in ("the table is full",) * 3 + ("cannot be reached",):
+        with store.stage(run, "rollback", StageSummary(errors=[StepError(device="e300", message=message)])):
+            pass
+    why = Reason("cannot be reached", "rollback", RECOVER, "e300")
+    store.set_status(run, RunStatus.NEEDS_RECOVERY, reason=why)
+    page = client.get(f"/runs/{run}?tab=events").text
+    steps = text(page[page.index('class="steps"') : page.index('id="events"')])
+    assert steps.count("Roll back") == 2
+    assert steps.count("the table is full") == 1
+    assert "Roll back tried 3 times" in steps
+    assert "tried" not in text(client.get(f"/runs/{run}/progress").text)  # what stands there failed once
+
+
 def test_a_device_between_two_states_is_named_with_what_comes_next(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str
 ) -> None:
@@ -138,7 +183,8 @@ def test_a_device_between_two_states_is_named_with_what_comes_next(
     said = text(client.get(f"/runs/{run}/progress").text)
     assert "e300 stands between two states" in said
     assert "The service brings it back by itself" in said
-    assert "1 reason the table is full" in said
+    assert "Why the table is full" in said
+    assert "Else log in to it and put right what it says" in said
     assert "qosforge recover" not in said
     page = text(client.get(f"/runs/{run}").text)
     assert "It cannot be cancelled while a device stands between two states." in page
@@ -170,6 +216,24 @@ def test_where_objectives_are_broken_the_class_is_named_and_where_to_change_it(
     assert NOT_MET not in said
 
 
+BEFORE = {
+    177: ("It was broken before the change, too.", "(before: 0 of 1)"),
+    10: ("Before the change it was met.", "(before: 1 of 1)"),
+}
+"""What is said of a broken objective, and at its class, by the delay before the change in ms."""
+
+
+@pytest.mark.parametrize("before_ms", BEFORE)
+def test_what_is_broken_is_told_against_what_it_was_before(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str, before_ms: int
+) -> None:
+    measure(backend, run, "measure-before", before_ms)
+    roll_back(backend, run)
+    told, tile = BEFORE[before_ms]
+    assert f"requested is at most 30 ms. {told} No device" in text(client.get(f"/runs/{run}/progress").text)
+    assert f"✘ 0 of 1 met {tile}" in text(client.get(f"/runs/{run}/standing").text)
+
+
 def test_a_run_without_changes_whose_objectives_are_broken_says_so_first(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str
 ) -> None:
@@ -179,6 +243,27 @@ def test_a_run_without_changes_whose_objectives_are_broken_says_so_first(
     assert "already held what the policy asks for, and 0 of 1 objectives are met, 1 broken." in text(page)
     assert "What to do voice : 0 of 1 met." in text(page)
     assert 'class="card state-no_changes is-broken head"' in page
+    assert "▲ no changes, objectives broken" in text(page)
+    assert steps(client, run)["Measure before"] == "failed"
+    assert "✘ 0 of 1 met" in text(client.get(f"/runs/{run}/standing").text)
+
+
+def test_why_a_run_cannot_be_rolled_back_is_said_in_the_words_of_the_page(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store, put = backend.run_requests.store, backend.artifacts.put_text
+    other = store.create_run(NETWORK, "gold", "f" * 64, dict(store.get_run(run).params)).id
+    for each in (run, other):
+        store.set_status(each, RunStatus.RUNNING)
+        touch = {"before": put("hostname r1"), "delta": put("a"), "inverse": put("no a")}
+        store.journal.append(each, "r1", JournalAction.TOUCHING, **touch)
+        store.journal.append(each, "r1", JournalAction.CONFIRMED)
+        store.set_status(each, RunStatus.KEPT)
+    said = text(client.get(f"/runs/{run}").text)
+    assert "A later run changed r1 since. Roll that one back first" in said
+    assert "qosforge rollback" not in said
+    store.begin_stage(run, "retention")
+    assert "was dropped, as its retention says: start a new run" in text(client.get(f"/runs/{run}").text)
 
 
 def findings_of(client: TestClient, backend: Backend, run: str, ends: Iterable[int]) -> str:

@@ -180,7 +180,7 @@ def test_what_waits_is_listed_without_its_size_where_its_files_are_gone(
 def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Enter) -> None:
     enter("ann", Role.OPERATOR)
     page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))
-    assert "an approver who had no hand in it has to approve the lines: not who wrote the policy" in page
+    assert "an approver who had no hand in the change approves its lines before anything is pushed" in page
     assert "Changes may begin at any time" in page
     nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
     assert "no check with an objective" in nothing
@@ -633,7 +633,7 @@ def test_a_run_of_long_ago_shows_what_is_left(client: TestClient, enter: Enter, 
         pass
     page = client.get(f"/runs/{run}")
     assert "given up after its time" in told(page)
-    assert "gave up what it had read" in told(page)  # why it cannot be tried again
+    assert "What it read and prepared was dropped" in told(page)  # why it cannot be tried again
     with zipfile.ZipFile(io.BytesIO(client.get(f"/runs/{run}/everything.zip").content)) as archive:
         assert not [name for name in archive.namelist() if name.startswith("artifacts/")]
 

@@ -144,6 +144,12 @@ class RunReport(BaseModel):
         """Return what all verdicts before the push come to; ``None`` when nothing was judged."""
         return _overall(self.verdicts_before)
 
+    def outcome_now(self) -> Outcome | None:
+        """Return what all verdicts on the devices as the run left them come to: after the push, or before it where
+        nothing had to be pushed; ``None`` when nothing was judged.
+        """
+        return self.outcome_after() or (self.outcome_before() if self.status == "no_changes" else None)
+
     def outcome_predicted(self) -> Outcome | None:
         """Return what all predicted verdicts come to; ``None`` when nothing was predicted."""
         return _overall(self.verdicts_predicted)

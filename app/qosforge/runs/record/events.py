@@ -83,6 +83,16 @@ class Events:
         with self._database.read() as connection:
             return [_event(row) for row in connection.execute(query)]
 
+    def of_status(self, run_id: str) -> list[Event]:
+        """Every event of where a run stood, oldest first."""
+        query = (
+            sa.select(EVENTS)
+            .where(EVENTS.c.run_id == run_id, EVENTS.c.kind == EventKind.STATUS.value)
+            .order_by(EVENTS.c.seq)
+        )
+        with self._database.read() as connection:
+            return [_event(row) for row in connection.execute(query)]
+
     def last(self, run_id: str) -> int:
         """The number of the newest event of a run; 0 where there is none."""
         query = sa.select(sa.func.max(EVENTS.c.seq)).where(EVENTS.c.run_id == run_id)

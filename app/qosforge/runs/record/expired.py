@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.runs.record.invalid_state import InvalidState
+from qosforge.runs.record.invalid_state import RunExpired
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 
@@ -14,11 +14,11 @@ def require_artifacts(store: RunStore, run: Run) -> None:
     """Make sure that a run still has what another attempt, or a rollback, would need.
 
     Raises:
-        InvalidState: a retention took it.
+        RunExpired: a retention took it.
     """
     for stage in store.stages(run.id):
         if stage.name == RETENTION_STAGE:
-            raise InvalidState(
+            raise RunExpired(
                 f"run {run.id} gave up what it had read and prepared on {stage.started:%Y-%m-%d}",
                 hint="start a new run",
             )

@@ -18,6 +18,21 @@ class InvalidState(InputError):
     """The run is not in a state in which this can be done to it."""
 
 
+@dataclass(eq=False)
+class BetweenStates(InvalidState):
+    """It left a device between two states."""
+
+
+@dataclass(eq=False)
+class RunExpired(InvalidState):
+    """A retention took what this would need."""
+
+
+@dataclass(eq=False)
+class ChangedSince(InvalidState):
+    """A later run changed a device of it: the place names one."""
+
+
 def require_status(run: Run, statuses: Collection[RunStatus], what: str) -> None:
     """Make sure that a run is in one of these statuses.
 
@@ -37,7 +52,7 @@ def require_stoppable(run: Run) -> None:
         InvalidState: it is over, or stopped between two states.
     """
     if run.status is RunStatus.NEEDS_RECOVERY:
-        raise InvalidState(f"run {run.id} stopped between two states", hint=FINISH)
+        raise BetweenStates(f"run {run.id} stopped between two states", hint=FINISH)
     if run.status.final:
         status = run.status.value.replace("_", " ")
         raise InvalidState(f"run {run.id} is over: {status}", hint="a run that was kept can be rolled back")

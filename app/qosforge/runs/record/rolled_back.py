@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from qosforge.errors import Place
 from qosforge.runs.record.expired import require_artifacts
-from qosforge.runs.record.invalid_state import InvalidState, require_status
+from qosforge.runs.record.invalid_state import ChangedSince, require_status
 from qosforge.runs.record.outlines import RunOutline
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
@@ -62,7 +62,7 @@ def require_last(store: RunStore, run: Run) -> None:
     """Make sure that a kept run's change is the last one on its devices, and that what they held is known.
 
     Raises:
-        InvalidState: a later one stands there, which going back would undo in silence; or a retention took it.
+        ChangedSince: a later one stands there, which going back would undo in silence; or a retention took it.
     """
     require_artifacts(store, run)
     mine = originals(store, run.id)
@@ -77,7 +77,7 @@ def require_last(store: RunStore, run: Run) -> None:
             continue
         shared = sorted(mine.keys() & originals(store, other.id))
         if shared:
-            raise InvalidState(
+            raise ChangedSince(
                 f"run {other.id} changed {', '.join(shared)} since",
                 Place(device=shared[0]),
                 f"roll that one back first, or push the policy that should stand: qosforge rollback {other.id}",

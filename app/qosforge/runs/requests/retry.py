@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qosforge.errors import Place
 from qosforge.runs.record.expired import require_artifacts
-from qosforge.runs.record.invalid_state import FINISH, InvalidState, require_status
+from qosforge.runs.record.invalid_state import FINISH, BetweenStates, InvalidState, require_status
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import StageSummary
@@ -35,7 +35,7 @@ def require_retriable(store: RunStore, run: Run) -> None:
     require_status(run, RETRIED, "cannot be tried again")
     require_artifacts(store, run)
     if store.journal.open_touches(run.id):
-        raise InvalidState(f"run {run.id} left devices between two states", hint=FINISH)
+        raise BetweenStates(f"run {run.id} left devices between two states", hint=FINISH)
 
 
 def require_reached(store: RunStore, run: Run, start: str) -> None:

@@ -72,7 +72,11 @@ function gate(waits = false) {
   const against = section.querySelector("[data-cannot]");
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
-  const link = why.querySelector("a");
+  const link = why.querySelector("a.wrong");
+  const would = why.querySelector("a.would");
+  const size = against ? "" : (section.querySelector("[data-would]")?.dataset.would ?? "");
+  would.hidden = waits || !size;
+  would.textContent = size;
   why.querySelector(".waits").hidden = !waits;
   link.hidden = waits || !against;
   if (!against) return;

@@ -160,8 +160,12 @@ def _published_text(experiment: Experiment, claim: Claim, unit: str) -> str:
         steps = [_operand(experiment, claim, one) for one in value.ascending]
         return " < ".join(steps) if value.strict else " ≤ ".join(steps)
     if isinstance(value, OperandRatio):
-        sides = f"{_operand(experiment, claim, value.top)} ÷ {_operand(experiment, claim, value.bottom)}"
-        return f"{sides} {_LIMITS[value.relation]} {_number(value.value)}".replace("  ", " ") + _within(claim, "")
+        top, bottom = (_operand(experiment, claim, one) for one in (value.top, value.bottom))
+        of = f"{top}: " if _is_another(claim, value.top) else ""
+        bottom = bottom if value.bottom.metric else f"that of {bottom}"
+        return f"{of}{_LIMITS[value.relation]} {_number(value.value)} × {bottom}".replace(
+            "  ", " "
+        ).strip() + _within(claim, "")
     if claim.printed:
         return f"{claim.printed} {unit}".strip() if claim.printed[-1].isdigit() else claim.printed
     return f"{_LIMITS[claim.type]} {_number(value)} {unit}".strip() + _within(claim, unit)
@@ -174,6 +178,15 @@ def _within(claim: Claim, unit: str) -> str:
     return f" (± {' or '.join(parts)})" if parts else ""
 
 
+def _is_another(claim: Claim, one: Operand) -> bool:
+    """Whether an operand is of something else than what the claim itself is about."""
+    own = (None, claim.subject), (None, claim.scenario), (None, claim.metric), (None,)
+    return any(
+        value not in same
+        for value, same in zip((one.subject, one.scenario, one.metric, one.experiment), own, strict=True)
+    )
+
+
 def _operand(experiment: Experiment, claim: Claim, one: Operand) -> str:
     labels = experiment_labels()
     other = load_experiment(one.experiment) if one.experiment else experiment
@@ -181,7 +194,7 @@ def _operand(experiment: Experiment, claim: Claim, one: Operand) -> str:
         f"“{other.title}”" if one.experiment else "",
         labels.subject(one.subject) if one.subject else "",
         labels.scenario(other.name, one.scenario) if one.scenario else "",
-        " ".join(_measure(one.metric)).strip() if one.metric else "",
+        _measure(one.metric)[0] if one.metric else "",
     ]
     return ", ".join(word for word in words if word) or labels.subject(claim.subject)
 

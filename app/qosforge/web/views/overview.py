@@ -206,8 +206,8 @@ class Overview:
 
     @property
     def is_new(self) -> bool:
-        """Whether no run ever ended with what a policy asks for: the first steps are shown."""
-        return not any(run.status in _SETTLED for one in self.networks for run in one.runs)
+        """Whether nobody ever began a run: the first steps are shown."""
+        return not any(one.runs for one in self.networks)
 
     @property
     def mark(self) -> str:

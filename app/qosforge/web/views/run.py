@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.run_models import without_secrets
-from qosforge.deltaq.objective import Evidence, weakest
 from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
@@ -26,9 +25,10 @@ from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.proofs import Proofs, proofs
 from qosforge.reports.table import format_bound
 from qosforge.reports.trade_offs import side_texts
-from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
+from qosforge.runs.record.attempts import AttemptCause, attempt_causes
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.invalid_state import BetweenStates, ChangedSince, RunExpired
 from qosforge.runs.record.reason import NOT_MET, RECOVER, retry
 from qosforge.runs.record.rolled_back import rollbacks_of, rolled_back_by
 from qosforge.runs.record.run import Run
@@ -36,20 +36,20 @@ from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.runs.requests.allowed_actions import AllowedActions, allowed_actions
+from qosforge.runs.requests.allowed_actions import AllowedActions, Denial, allowed_actions
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.failure_reasons import failure_reasons
 from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited_side
-from qosforge.tester.measurement.document import Side, When
+from qosforge.tester.measurement.document import Side
 from qosforge.web.views.changes import DiffLine, Sign
 from qosforge.web.views.run_classes import ClassTile, class_tiles
 from qosforge.web.views.run_figures import DrawnFigures
-from qosforge.web.views.run_steps import Step, steps_of
+from qosforge.web.views.run_steps import StageRow, Step, stage_rows, steps_of
+from qosforge.web.views.run_verdicts import RunVerdicts
 
 Tab = Literal["changes", "objectives", "figures", "findings", "events"]
 
-SIDES: tuple[When, ...] = ("before", "predicted", "after")
 SHOWN_EVENTS = 100
 """Events that the page lists; REST has all of them."""
 _SIGNS: dict[str, Sign] = {"+": "added", "-": "removed"}
@@ -134,6 +134,18 @@ class RunView:
         asked = {"tab": tab, "scenario": self.scenario, "figure": self.figure}
         return urlencode({name: value for name, value in asked.items() if value})
 
+    @staticmethod
+    def denied(denial: Denial) -> Literal["between", "expired", "changed", ""]:
+        """Why an action is not allowed, where the page has its own words for that."""
+        match denial:
+            case BetweenStates():
+                return "between"
+            case RunExpired():
+                return "expired"
+            case ChangedSince():
+                return "changed"
+        return ""
+
     def may(self, role: Role | str) -> bool:
         """Whether the caller has the role on the run's network."""
         return self.caller.may(Role(role), self.run.network)
@@ -182,20 +194,28 @@ class RunView:
         approved = bool(decisions) and decisions[-1].approved
         return steps_of(self.run, self.progress, approval=bool(decisions) or waits, approved=approved)
 
+    stage_rows = staticmethod(stage_rows)
+
     @property
-    def was_retried(self) -> bool:
-        """Whether it began again for another reason than that somebody approved it."""
-        return self.run.attempt > 1 + sum(one.approved and not one.keeping for one in self.report.decisions)
+    def last_rollback(self) -> StageRow | None:
+        """The tries at rolling back that failed alike, the newest of them."""
+        rows = [row for row in stage_rows(self.progress.stages) if row.last.name == "rollback"]
+        return rows[-1] if rows else None
+
+    @cached_property
+    def attempt_causes(self) -> Mapping[AttemptCause, int]:
+        """Why it began again, and how often for each cause; what a retention took is not known any more."""
+        return attempt_causes(self.backend.run_requests.store.events.of_status(self.run.id))
 
     @cached_property
     def classes(self) -> tuple[ClassTile, ...]:
         """The judged classes, each with what it gets before and after."""
-        return class_tiles(self.verdicts, self.sides, self._policy_classes)
+        return class_tiles(self.judged.rows, self.judged.sides, self._policy_classes)
 
     @property
     def _policy_classes(self) -> tuple[TrafficClass, ...]:
         resolved, artifacts = self.run.resolved, self.backend.artifacts
-        if not self.verdicts or not resolved.intent_artifact or self.given_up:
+        if not self.judged.rows or not resolved.intent_artifact or self.given_up:
             return ()
         included = {name: artifacts.get_text(kept) for name, kept in resolved.intent_included.items()}
         text = artifacts.get_text(resolved.intent_artifact)
@@ -281,42 +301,9 @@ class RunView:
         return any(device.outcome not in ("nothing to change", "not touched") for device in self.report.devices)
 
     @cached_property
-    def verdicts(self) -> tuple[VerdictRow, ...]:
-        """Every bound that was judged, with what was seen of it on each side."""
-        return verdict_rows(self.report)
-
-    @property
-    def sides(self) -> list[When]:
-        """The sides on which anything was judged, in their order."""
-        judged = {side for row in self.verdicts for side in row.sides}
-        return [side for side in SIDES if side in judged]
-
-    @property
-    def _evidence(self) -> set[Evidence]:
-        last = self.report.verdicts_after or self.report.verdicts_before
-        return {each.verdict.evidence for each in last}
-
-    @property
-    def evidence(self) -> str:
-        """What the verdicts judged last rest on; empty where there is none."""
-        return weakest(self._evidence) or ""
-
-    @property
-    def weakest(self) -> str:
-        """What the verdicts judged last rest on together, where their paths differ in it."""
-        return self.evidence if len(self._evidence) > 1 else ""
-
-    @property
-    def confidences(self) -> str:
-        """At what confidence the verdicts are given."""
-        report = self.report
-        verdicts = (*report.verdicts_before, *report.verdicts_predicted, *report.verdicts_after)
-        return ", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}))
-
-    @property
-    def never_arrives(self) -> bool:
-        """Whether a delay that was judged has no end, because too many packets were lost."""
-        return any(bound.observed.infinite for row in self.verdicts for bound in row.sides.values())
+    def judged(self) -> RunVerdicts:
+        """What came of its objectives."""
+        return RunVerdicts(self.report)
 
     side_texts = staticmethod(side_texts)
     amount = staticmethod(format_bound)
@@ -338,14 +325,19 @@ class RunView:
     @property
     def because(self) -> tuple[str, ...]:
         """Why an ended run did not keep its change, as far as its stages and verdicts know."""
-        return failure_reasons(self.progress.stages, self.report) if self.run.status in _NOT_KEPT else ()
+        if self.run.status not in _NOT_KEPT:
+            return ()
+        stages: Sequence[Stage] = self.progress.stages
+        if self.run.status is RunStatus.NEEDS_RECOVERY:  # why it does not go back is its own reason
+            stages = [stage for stage in stages if stage.name != "rollback"]
+        return failure_reasons(stages, self.report)
 
     @property
     def further_reasons(self) -> tuple[str, ...]:
         """Of the reasons those that the first sentence of the page does not give."""
         match self.run.status:
             case RunStatus.NEEDS_RECOVERY:
-                return self.because or (self.run.reason,)
+                return self.because
             case RunStatus.ROLLED_BACK | RunStatus.REJECTED:
                 return self.because[1:]
         return tuple(one for one in self.because if one != self.run.reason)

@@ -40,6 +40,9 @@ class ClassTile:
     open: int
     """Bounds of which it cannot be told."""
     judged: int
+    met_before: int
+    """Of those that were judged before the change, too: of ``judged_before``, 0 where that is what is shown."""
+    judged_before: int
     paths: int
     share: str
 
@@ -63,6 +66,7 @@ def class_tiles(
 
 def _tile(name: str, number: int, rows: Sequence[VerdictRow], last: When, share: str) -> ClassTile:
     judged = [row.sides[last] for row in rows if last in row.sides]
+    before = [row.sides["before"] for row in rows if last == "after" and "before" in row.sides]
     return ClassTile(
         name=name,
         number=number,
@@ -71,6 +75,8 @@ def _tile(name: str, number: int, rows: Sequence[VerdictRow], last: When, share:
         met=sum(bound.outcome == "met" for bound in judged),
         open=sum(bound.outcome == "inconclusive" for bound in judged),
         judged=len(judged),
+        met_before=sum(bound.outcome == "met" for bound in before),
+        judged_before=len(before),
         paths=len({(row.scenario, row.path) for row in rows}),
         share=share,
     )

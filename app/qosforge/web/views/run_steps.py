@@ -9,7 +9,7 @@ from typing import Literal
 
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
-from qosforge.runs.record.tables import RunStatus, StageOutcome
+from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
 from qosforge.runs.views.progress import DeviceStep, Progress, StepState
 
 State = Literal["done", "now", "waiting", "failed", "open"]
@@ -51,6 +51,35 @@ class Step:
     """How many of them it is done with: ``3/9``; empty where it is not done device by device."""
 
 
+@dataclass(frozen=True)
+class StageRow:
+    """A stage as it is listed: ``last`` is how it went last, after ``tries`` that failed alike.
+
+    ``seconds`` are those of all of them.
+    """
+
+    last: Stage
+    tries: int
+    first: datetime
+    seconds: float
+
+
+def stage_rows(stages: Sequence[Stage]) -> list[StageRow]:
+    """Stages in their order; tries at one that follow each other and fail alike are one row."""
+    rows: list[list[Stage]] = []
+    for stage in stages:
+        if rows and _fails_like(stage, rows[-1][-1]):
+            rows[-1].append(stage)
+        else:
+            rows.append([stage])
+    return [StageRow(row[-1], len(row), row[0].started, _seconds(row)) for row in rows]
+
+
+def _fails_like(stage: Stage, other: Stage) -> bool:
+    same = (stage.name, stage.summary.errors) == (other.name, other.summary.errors)
+    return same and bool(stage.summary.errors)
+
+
 def steps_of(run: Run, progress: Progress, *, approval: bool, approved: bool) -> tuple[Step, ...]:
     """The steps of the last attempt of a run, in their order.
 
@@ -88,7 +117,9 @@ def _step(name: str, run: Run, progress: Progress) -> Step:
 
 
 def _is_why(name: str, run: Run) -> bool:
-    """Whether the change was given up for what came out of a step, such as a measurement of broken objectives."""
+    """Whether a run did not come to what it was for by what came out of a step, such as broken objectives."""
+    if run.status is RunStatus.NO_CHANGES:
+        return name == "measure-before" and run.verdict is Verdict.BROKEN
     return run.status is RunStatus.ROLLED_BACK and name != "rollback" and run.reason_step in _STAGES[name]
 
 

@@ -1,0 +1,74 @@
+"""What came of a run's objectives, side by side: before the change, predicted, and after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from qosforge.deltaq.objective import Evidence, weakest
+from qosforge.reports.model import RunReport
+from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
+from qosforge.tester.measurement.document import When
+
+SIDES: tuple[When, ...] = ("before", "predicted", "after")
+
+
+class UnmetBefore(NamedTuple):
+    """Of the bounds that are not met after the change: how many there are, and what they were before it."""
+
+    unmet: int
+    broken_before: int
+    met_before: int
+
+
+@dataclass(frozen=True)
+class RunVerdicts:
+    """The verdicts of a run's report."""
+
+    report: RunReport
+
+    @cached_property
+    def rows(self) -> tuple[VerdictRow, ...]:
+        """Every bound that was judged, with what was seen of it on each side."""
+        return verdict_rows(self.report)
+
+    @property
+    def sides(self) -> list[When]:
+        """The sides on which anything was judged, in their order."""
+        judged = {side for row in self.rows for side in row.sides}
+        return [side for side in SIDES if side in judged]
+
+    @property
+    def _evidence(self) -> set[Evidence]:
+        last = self.report.verdicts_after or self.report.verdicts_before
+        return {each.verdict.evidence for each in last}
+
+    @property
+    def evidence(self) -> str:
+        """What the verdicts judged last rest on; empty where there is none."""
+        return weakest(self._evidence) or ""
+
+    @property
+    def weakest(self) -> str:
+        """What the verdicts judged last rest on together, where their paths differ in it."""
+        return self.evidence if len(self._evidence) > 1 else ""
+
+    @property
+    def confidences(self) -> str:
+        """At what confidence the verdicts are given."""
+        report = self.report
+        verdicts = (*report.verdicts_before, *report.verdicts_predicted, *report.verdicts_after)
+        return ", ".join(sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}))
+
+    @property
+    def never_arrives(self) -> bool:
+        """Whether a delay that was judged has no end, because too many packets were lost."""
+        return any(bound.observed.infinite for row in self.rows for bound in row.sides.values())
+
+    @property
+    def unmet_before(self) -> UnmetBefore | None:
+        """What was known before the change of the bounds that are not met after it; ``None`` where nothing was."""
+        unmet = [row for row in self.rows if "after" in row.sides and row.sides["after"].outcome != "met"]
+        before = [row.sides["before"].outcome for row in unmet if "before" in row.sides]
+        return UnmetBefore(len(unmet), before.count("broken"), before.count("met")) if before else None
