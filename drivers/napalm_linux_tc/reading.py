@@ -2,7 +2,7 @@
 
 A session of its own for each command costs a router more than the commands do. The script asks for queues, rules,
 classes and filters, each answer behind the command that it is to. It takes a POSIX shell (that of busybox, too) and
-``cut``, ``grep`` and ``head``.
+``cut`` and ``grep``.
 """
 
 from __future__ import annotations
@@ -65,12 +65,20 @@ done
 set -- $parents
 [ $# = 0 ] || found=$(while [ $# -gt 1 ]; do
     printf '%s\\n' "filter show dev $1 parent $2"; shift 2
-done | tc -force -batch - 2>&1 | head -n 1)
-[ -n "$found" ] || set --
-while [ $# -gt 1 ]; do filters "$1" "$2"; shift 2; done
+done | {{ tc -j -batch - 2>/dev/null || printf '\\nx\\n'; }} | cut -c1-2)
+case $found in *x*) found=;; esac
+case $parents in *'#'*|*'"'*|*"'"*|*'\\'*) found=;; esac
+[ "$(printf '%s\\n' "$found" | grep -c '')" = $(($# / 2)) ] || found=
+while [ $# -gt 1 ]; do
+    case $found in "[]"*) ;; *) filters "$1" "$2";; esac
+    found=${{found#*
+}}; shift 2
+done
 }} || exit 1
 """
-"""Few trees have filters: one process of ``tc`` looks whether there are any, before each one has its own."""
+"""Few queues and classes have filters: one process of ``tc`` looks which do, before each of these has its own. It
+prints a line of JSON for each, which begins with ``[]`` where there are none. Where it fails, lines are
+more or fewer, or names have what its batches read otherwise, each one is asked."""
 
 
 def script(*, schedulers: bool) -> str:

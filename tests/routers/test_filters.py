@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 from napalm.base.exceptions import CommitConfirmException
-from napalm_linux_tc import LinuxTcDriver
+from napalm_linux_tc import LinuxTcDriver, filters, reading
 from napalm_linux_tc.undo import SAVED
 
 from qosforge.compiler.candidate import make_candidate
 from qosforge.compiler.compile import CompiledDevice
 from qosforge.platforms.base import platform
 from qoslab.control import Overlay
+from tests.linux_router import held as kept_by
+from tests.linux_router import linux_router
 
 from .test_driver import session
 from .test_schedulers import BY_MARKS, compiled_class, enter, router, running
@@ -64,14 +66,17 @@ def test_a_policy_for_a_port_with_filters_of_others_is_refused_and_names_each(de
     before = running(device)
     enter(device, (*TREE, f"{U32} flowid 1:20", AT_CLASS))
     held = running(device)
-    filters = [line for line in held.splitlines() if " filter " in line and line.startswith("tc ")]
-    assert filters[0] == SHOWN
-    assert filters[1].startswith("tc filter add dev wan0 parent 1:1 protocol all pref 7 u32 ")
-    assert [line.text for line in LINUX.parse(held, "r1", "").unknown] == filters
+    theirs = [line for line in held.splitlines() if " filter " in line and line.startswith("tc ")]
+    assert theirs[0] == SHOWN
+    assert theirs[1].startswith("tc filter add dev wan0 parent 1:1 protocol all pref 7 u32 ")
+    assert [line.text for line in LINUX.parse(held, "r1", "").unknown] == theirs
+    script = reading.script(schedulers=False)
+    asked = map(filters.asked_of, reading.answered(device.cli([script])[script]))
+    assert [place for place in asked if place] == [("wan0", "1:"), ("wan0", "1:1")]
     made = wanted(held)
     messages = affected(made)
-    assert len(messages) == len(filters)
-    for line, message in zip(filters, messages, strict=True):
+    assert len(messages) == len(theirs)
+    for line, message in zip(theirs, messages, strict=True):
         assert repr(line) in message
         assert "tc qdisc del dev wan0 root" in message
     assert all("by hand" in (f.hint or "") for f in made.findings if f.code == "not-understood-affected")
@@ -84,7 +89,7 @@ def test_a_policy_for_a_port_with_filters_of_others_is_refused_and_names_each(de
     # Once they are off by hand the tree is pushed over, and comes back as it was.
     enter(device, ("tc filter del dev wan0 parent 1:", "tc filter del dev wan0 parent 1:1"))
     bare = running(device)
-    assert bare == "".join(line for line in held.splitlines(keepends=True) if line.strip() not in filters)
+    assert bare == "".join(line for line in held.splitlines(keepends=True) if line.strip() not in theirs)
     again = wanted(bare)
     assert affected(again) == []
     device.load_merge_candidate(config="\n".join(make_candidate(again, bare).delta))
@@ -114,6 +119,22 @@ def test_a_tree_of_others_with_filters_is_not_kept_for_a_restart_and_ours_is(dev
     assert " u32 " in running(device)
     enter(device, candidate.inverse)
     assert running(device) == before
+
+
+@pytest.mark.namespaces
+@pytest.mark.needs("namespaces")
+@pytest.mark.parametrize("name", ["a0#b", "'a0'", 'a"b$c', "a\\n*"])
+def test_filters_of_a_port_are_read_whatever_its_name_is(tmp_path: Path, name: str) -> None:
+    """Batches of tc take a part of such names for comments and quotes: ``a0`` would be asked in its place."""
+    with linux_router(tmp_path, ("a0", name)) as host:
+        for words in (
+            ("qdisc", "add", "dev", name, "root", "handle", "1:", "htb"),
+            ("qdisc", "add", "dev", "a0", "root", "handle", "1:", "htb"),
+            ("filter", "add", "dev", name, "parent", "1:", *U32.split()[7:], "flowid", "1:1"),
+        ):
+            host.run("tc", *words)
+        (line,) = [line for line in kept_by(host) if " filter " in line]
+        assert line.startswith(f"tc filter add dev {name} parent 1: protocol ip pref 1 u32 ")
 
 
 KEY = "*flowid 1:20 not_in_hw"
