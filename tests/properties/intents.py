@@ -7,7 +7,7 @@ A `Dialect` narrows them to what a platform declares, so that most of its intent
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from ipaddress import IPv6Address, ip_network
 from typing import Any
 
@@ -29,6 +29,17 @@ NAMES = st.one_of(
     ),
     st.sampled_from(["voice", "Voice", "VOICE", "web", "bulk", "gold", "silver"]),
 )
+
+
+# What is drawn from a strategy made anew for each draw costs more to make and to check than to draw.
+BOOLEANS = st.booleans()
+integers = cache(st.integers)
+
+
+@cache
+def sampled_from(*values: Any) -> st.SearchStrategy[Any]:
+    """One of these."""
+    return st.sampled_from(values)
 
 
 @dataclass(frozen=True)
@@ -97,9 +108,9 @@ def flows(draw: st.DrawFn, version: int = 4) -> dict[str, Any]:
     if protocol is not None:
         term["protocol"] = protocol
     for side in ("source", "destination"):
-        if draw(st.booleans()) or (protocol is None and side == "destination" and not term) or version == 6:
+        if draw(BOOLEANS) or (protocol is None and side == "destination" and not term) or version == 6:
             term[side] = draw(several(prefixes, 2))
-        if protocol in ("tcp", "udp", ["tcp", "udp"]) and draw(st.booleans()):
+        if protocol in ("tcp", "udp", ["tcp", "udp"]) and draw(BOOLEANS):
             term[f"{side}_port"] = draw(several(PORTS, 2))
     return term
 
@@ -136,9 +147,9 @@ def _terms(words: Dialect, voice: bool, names: tuple[str, ...]) -> _Terms:
         st.fixed_dictionaries({"dscp": several(st.sampled_from(words.dscps), 9)}),
     ]
     if words.cos_matches:
-        found.append(st.fixed_dictionaries({"cos": several(st.integers(0, 7), 5)}))
+        found.append(st.fixed_dictionaries({"cos": several(integers(0, 7), 5)}))
     if words.has(Feature.MATCH_PRECEDENCE):
-        found.append(st.fixed_dictionaries({"precedence": several(st.integers(0, 7), 5)}))
+        found.append(st.fixed_dictionaries({"precedence": several(integers(0, 7), 5)}))
     if words.has(Feature.MATCH_FLOW):
         found += [flows(), flows()]  # of two alike that are one, one_of takes it once
         marks = st.fixed_dictionaries({"dscp": several(st.sampled_from(words.dscps), 2)})
@@ -161,10 +172,10 @@ def _terms(words: Dialect, voice: bool, names: tuple[str, ...]) -> _Terms:
 def matches(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
     """Matches in every form."""
     found = terms(words, site)
-    form = draw(st.sampled_from(["any", "any", "any", "all", "both", "none"]))
+    form = draw(sampled_from("any", "any", "any", "all", "both", "none"))
     if form == "none" and words.has(Feature.MATCH_NONE):
         made = {"none": draw(found.two)}
-        return made | ({"any": draw(found.two)} if draw(st.booleans()) else {})
+        return made | ({"any": draw(found.two)} if draw(BOOLEANS) else {})
     if form == "all":
         return {"all": [draw(found.one)]}
     if form == "both" and words.has(Feature.MATCH_FLOW):
@@ -178,29 +189,29 @@ def marks(draw: st.DrawFn, words: Dialect, position: int) -> dict[str, Any]:
     """A mark; of devices that choose queues by it, each class has its own."""
     if words.marked:
         dscp = words.dscps[(position * 2 + 1) % len(words.dscps)] if len(words.dscps) < 64 else AF[2 * position]
-        if draw(st.integers(0, 4)) == 0:
+        if draw(integers(0, 4)) == 0:
             dscp = draw(st.sampled_from(words.dscps))
         made: dict[str, Any] = {"dscp": dscp}
-        if draw(st.booleans()):
+        if draw(BOOLEANS):
             made["cos"] = dscp >> 3
         return made
     made = {}
-    kind = draw(st.sampled_from(["dscp", "dscp", "dscp", "precedence", "none"]))
+    kind = draw(sampled_from("dscp", "dscp", "dscp", "precedence", "none"))
     if kind == "dscp":
         made["dscp"] = draw(st.sampled_from(words.dscps))
     elif kind == "precedence" and words.has(Feature.MARK_PRECEDENCE):
-        made["precedence"] = draw(st.integers(0, 7))
-    if draw(st.booleans()):
-        made["cos"] = draw(st.integers(0, 7))
-    if words.has(Feature.MARK_DROP_PRECEDENCE) and "dscp" not in made and draw(st.integers(0, 3)) == 0:
-        made["drop_precedence"] = draw(st.sampled_from(["low", "medium", "high"]))
+        made["precedence"] = draw(integers(0, 7))
+    if draw(BOOLEANS):
+        made["cos"] = draw(integers(0, 7))
+    if words.has(Feature.MARK_DROP_PRECEDENCE) and "dscp" not in made and draw(integers(0, 3)) == 0:
+        made["drop_precedence"] = draw(sampled_from("low", "medium", "high"))
     return made
 
 
 RATES = st.one_of(
-    st.integers(8, 2000).map(lambda n: f"{n} kb/s"),
-    st.integers(1, 90).map(lambda n: f"{n} Mb/s"),
-    st.integers(1, 250).map(lambda n: f"{n * 8} kb/s"),
+    integers(8, 2000).map(lambda n: f"{n} kb/s"),
+    integers(1, 90).map(lambda n: f"{n} Mb/s"),
+    integers(1, 250).map(lambda n: f"{n * 8} kb/s"),
 )
 
 
@@ -210,18 +221,18 @@ def actions(words: Dialect) -> st.SearchStrategy[Any]:
     if not words.has(Feature.POLICE_REMARK):
         return plain
     remark = st.sampled_from(words.dscps).map(lambda d: {"remark": d})
-    others = st.integers(0, 7).flatmap(lambda n: st.sampled_from([{"precedence": n}, {"cos": n}]))
+    others = integers(0, 7).flatmap(lambda n: st.sampled_from([{"precedence": n}, {"cos": n}]))
     return st.one_of(plain, remark, remark, others)
 
 
 @st.composite
 def percentages(draw: st.DrawFn, words: Dialect, side: str) -> dict[str, Any]:
     """Policers at a percentage of the rate, with bursts as times."""
-    made: dict[str, Any] = {"percent": draw(st.integers(1, 60)), "direction": side, "exceed": draw(actions(words))}
-    if draw(st.booleans()):
-        made["burst_time"] = f"{draw(st.integers(1, 2000))} ms"
-    if draw(st.booleans()):
-        made["peak_percent"] = draw(st.integers(60, 100))
+    made: dict[str, Any] = {"percent": draw(integers(1, 60)), "direction": side, "exceed": draw(actions(words))}
+    if draw(BOOLEANS):
+        made["burst_time"] = f"{draw(integers(1, 2000))} ms"
+    if draw(BOOLEANS):
+        made["peak_percent"] = draw(integers(60, 100))
     return made
 
 
@@ -229,23 +240,23 @@ def percentages(draw: st.DrawFn, words: Dialect, side: str) -> dict[str, Any]:
 def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any]:
     """Policers in all forms."""
     made: dict[str, Any] = {"rate": draw(RATES), "direction": draw(st.sampled_from(sides))}
-    if words.has(Feature.POLICE_PERCENT) and draw(st.integers(0, 3)) == 0:
+    if words.has(Feature.POLICE_PERCENT) and draw(integers(0, 3)) == 0:
         return draw(percentages(words, made["direction"]))
-    if draw(st.booleans()):
-        made["burst"] = f"{draw(st.integers(1000, 99_000))} B"
-    if words.has(Feature.POLICE_TWO_BUCKETS) and draw(st.integers(0, 2)) == 0:
-        if draw(st.booleans()):
+    if draw(BOOLEANS):
+        made["burst"] = f"{draw(integers(1000, 99_000))} B"
+    if words.has(Feature.POLICE_TWO_BUCKETS) and draw(integers(0, 2)) == 0:
+        if draw(BOOLEANS):
             made["peak_rate"] = "100 Mb/s"
         else:
-            made["excess_burst"] = f"{draw(st.integers(1000, 99_000))} B"
+            made["excess_burst"] = f"{draw(integers(1000, 99_000))} B"
         made["exceed"] = draw(actions(words))
-        if made["exceed"] != "drop" and draw(st.booleans()):
+        if made["exceed"] != "drop" and draw(BOOLEANS):
             made["violate"] = draw(actions(words))
-    elif draw(st.booleans()):
+    elif draw(BOOLEANS):
         made["exceed"] = draw(actions(words))
-    if words.has(Feature.POLICE_CONFORM) and draw(st.integers(0, 3)) == 0:
+    if words.has(Feature.POLICE_CONFORM) and draw(integers(0, 3)) == 0:
         made["conform"] = {"remark": draw(st.sampled_from(words.dscps))}
-    if draw(st.booleans()):
+    if draw(BOOLEANS):
         made["prefer"] = True
     return made
 
@@ -253,14 +264,14 @@ def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any
 @st.composite
 def shapers(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
     """Rates of shapers, and bursts."""
-    bursts = words.has(Feature.SHAPE_BURST) and draw(st.booleans())
-    if words.has(Feature.SHAPE_PERCENT) and draw(st.integers(0, 3)) == 0:
-        return {"percent": draw(st.integers(5, 100)), **({"burst_time": "20 ms"} if bursts else {})}
+    bursts = words.has(Feature.SHAPE_BURST) and draw(BOOLEANS)
+    if words.has(Feature.SHAPE_PERCENT) and draw(integers(0, 3)) == 0:
+        return {"percent": draw(integers(5, 100)), **({"burst_time": "20 ms"} if bursts else {})}
     made: dict[str, Any] = {"rate": draw(RATES)}
     if bursts:
-        made["burst"] = f"{draw(st.integers(32, 20_000))} B"
-        if draw(st.booleans()):
-            made["excess_burst"] = f"{draw(st.integers(0, 20_000))} B"
+        made["burst"] = f"{draw(integers(32, 20_000))} B"
+        if draw(BOOLEANS):
+            made["excess_burst"] = f"{draw(integers(0, 20_000))} B"
     return made
 
 
@@ -270,9 +281,9 @@ def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
     units = {"packets": Feature.WRED_PROFILES, "kB": Feature.WRED_PROFILES, "ms": Feature.WRED_PROFILES}
     units["%"] = Feature.WRED_PERCENT
     known = [unit for unit, feature in units.items() if words.has(feature)]
-    if not known or draw(st.booleans()):
+    if not known or draw(BOOLEANS):
         return draw(st.sampled_from([True, {"prefer": True}]))
-    kind = draw(st.sampled_from(["dscp", "dscp", "precedence", "colour"]))
+    kind = draw(sampled_from("dscp", "dscp", "precedence", "colour"))
     keys: dict[str, list[Any]] = {
         "dscp": list(words.dscps),
         "precedence": [*range(8)],
@@ -282,22 +293,22 @@ def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
     unit = draw(st.sampled_from([*known[:1], *known]))
     profiles = []
     for value in chosen:
-        low = draw(st.integers(1, 50))
-        made = {kind: value, "minimum": f"{low} {unit}", "maximum": f"{low + draw(st.integers(1, 50))} {unit}"}
-        if draw(st.booleans()):
-            made["probability"] = f"{draw(st.integers(1, 100))} %"
+        low = draw(integers(1, 50))
+        made = {kind: value, "minimum": f"{low} {unit}", "maximum": f"{low + draw(integers(1, 50))} {unit}"}
+        if draw(BOOLEANS):
+            made["probability"] = f"{draw(integers(1, 100))} %"
         profiles.append(made)
-    wred: dict[str, Any] = {"profiles": profiles, "prefer": draw(st.booleans())}
-    if words.has(Feature.WRED_WEIGHT) and draw(st.booleans()):
-        wred["weight_exponent"] = draw(st.integers(1, 16))
-    if words.has(Feature.ECN) and draw(st.booleans()):
+    wred: dict[str, Any] = {"profiles": profiles, "prefer": draw(BOOLEANS)}
+    if words.has(Feature.WRED_WEIGHT) and draw(BOOLEANS):
+        wred["weight_exponent"] = draw(integers(1, 16))
+    if words.has(Feature.ECN) and draw(BOOLEANS):
         wred["ecn"] = True
     return wred
 
 
 def tail_thresholds(words: Dialect) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Parts of a queue by code point."""
-    chosen = st.dictionaries(st.sampled_from(words.dscps), st.integers(1, 100), min_size=1, max_size=4)
+    chosen = st.dictionaries(st.sampled_from(words.dscps), integers(1, 100), min_size=1, max_size=4)
     return chosen.map(lambda parts: [{"dscp": point, "percent": part} for point, part in parts.items()])
 
 
@@ -305,16 +316,16 @@ def tail_thresholds(words: Dialect) -> st.SearchStrategy[list[dict[str, Any]]]:
 def limits(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
     """A queue limit in any unit."""
     units = {
-        Feature.QUEUE_LIMIT: ("packets", st.integers(1, 512)),
-        Feature.QUEUE_LIMIT_BYTES: ("bytes", st.integers(1, 200).map(lambda n: f"{n} kB")),
-        Feature.QUEUE_LIMIT_TIME: ("time", st.integers(1, 200).map(lambda n: f"{n} ms")),
-        Feature.QUEUE_LIMIT_PERCENT: ("percent", st.integers(1, 100)),
+        Feature.QUEUE_LIMIT: ("packets", integers(1, 512)),
+        Feature.QUEUE_LIMIT_BYTES: ("bytes", integers(1, 200).map(lambda n: f"{n} kB")),
+        Feature.QUEUE_LIMIT_TIME: ("time", integers(1, 200).map(lambda n: f"{n} ms")),
+        Feature.QUEUE_LIMIT_PERCENT: ("percent", integers(1, 100)),
     }
     known = [pair for feature, pair in units.items() if words.has(feature)]
     if words.has(Feature.QUEUE_LIMIT_PERCENT):
         known.append(("thresholds", tail_thresholds(words)))
     unit, values = draw(st.sampled_from(known))
-    return {unit: draw(values), **({"prefer": True} if draw(st.booleans()) else {})}
+    return {unit: draw(values), **({"prefer": True} if draw(BOOLEANS) else {})}
 
 
 LIMITS = {
@@ -342,7 +353,7 @@ def treatments(
     """How one class is served; children aside."""
     slowest = left.slowest
     made: dict[str, Any] = {}
-    amount = draw(st.integers(1, 40))
+    amount = draw(integers(1, 40))
     if first and not default:
         left.percent -= amount
         kinds = ["percent", "percent", *(["rate"] if words.by_rate else [])]
@@ -352,38 +363,38 @@ def treatments(
         else:
             value = amount if kind == "percent" else f"{max(8000, slowest * amount // 100)} b/s"
             made["priority"] = {kind: value}
-            if words.has(Feature.PRIORITY_BURST) and draw(st.integers(0, 3)) == 0:
-                made["priority"]["burst"] = f"{draw(st.integers(32, 20_000))} B"
-        if words.has(Feature.BOUNDED) and draw(st.integers(0, 5)) == 0:
+            if words.has(Feature.PRIORITY_BURST) and draw(integers(0, 3)) == 0:
+                made["priority"]["burst"] = f"{draw(integers(32, 20_000))} B"
+        if words.has(Feature.BOUNDED) and draw(integers(0, 5)) == 0:
             made["bounded"] = True
-    elif draw(st.integers(0, 5)) > 0:
+    elif draw(integers(0, 5)) > 0:
         pool = "remaining" if left.unit == "remaining_percent" else "percent"
         room = getattr(left, pool)
         amount = min(amount, room)
         if left.unit == "weight":
-            made["bandwidth"] = {"weight": draw(st.integers(1, 50))}
+            made["bandwidth"] = {"weight": draw(integers(1, 50))}
         elif amount > 0:
             setattr(left, pool, room - amount)
             value = f"{max(8000, slowest * amount // 100)} b/s" if left.unit == "rate" else amount
             made["bandwidth"] = {left.unit: value}
-        if made and words.has(Feature.BOUNDED) and draw(st.integers(0, 5)) == 0:
+        if made and words.has(Feature.BOUNDED) and draw(integers(0, 5)) == 0:
             made["bounded"] = True
-        if draw(st.integers(0, 3)) == 0:
+        if draw(integers(0, 3)) == 0:
             made["wred"] = draw(early_detection(words))
-        if words.has(Feature.FAIR_QUEUE) and draw(st.integers(0, 4)) == 0:
+        if words.has(Feature.FAIR_QUEUE) and draw(integers(0, 4)) == 0:
             made["fair_queue"] = draw(st.sampled_from([True, {"flows": 64}, {"prefer": True}]))
-        if LIMITS & words.features and draw(st.integers(0, 3)) == 0:
+        if LIMITS & words.features and draw(integers(0, 3)) == 0:
             made["queue_limit"] = draw(limits(words))
-        if words.has(Feature.BUFFERS) and draw(st.integers(0, 3)) == 0:
-            made["buffers"] = {"percent": draw(st.integers(1, 20)), "prefer": draw(st.booleans())}
-    if "priority" not in made and words.has(Feature.SHAPE) and draw(st.integers(0, 4)) == 0:
-        made["shape"] = {**draw(shapers(words)), **({"prefer": True} if draw(st.booleans()) else {})}
-    if words.has(Feature.MARK_OUTPUT) and draw(st.integers(0, 4)) == 0:
+        if words.has(Feature.BUFFERS) and draw(integers(0, 3)) == 0:
+            made["buffers"] = {"percent": draw(integers(1, 20)), "prefer": draw(BOOLEANS)}
+    if "priority" not in made and words.has(Feature.SHAPE) and draw(integers(0, 4)) == 0:
+        made["shape"] = {**draw(shapers(words)), **({"prefer": True} if draw(BOOLEANS) else {})}
+    if words.has(Feature.MARK_OUTPUT) and draw(integers(0, 4)) == 0:
         made["mark"] = draw(st.sampled_from([{"dscp": 46}, {"precedence": 3}, {"dscp": 8, "prefer": True}]))
-    if sides and draw(st.integers(0, 3)) == 0:
+    if sides and draw(integers(0, 3)) == 0:
         made["police"] = draw(policers(words, sides))
-    if words.has(Feature.LEVEL) and draw(st.integers(0, 4)) == 0:
-        made["level"] = draw(st.integers(1, 8))
+    if words.has(Feature.LEVEL) and draw(integers(0, 4)) == 0:
+        made["level"] = draw(integers(1, 8))
     return made
 
 
@@ -407,26 +418,26 @@ def class_lists(
         if words.has(feature) and (side == "input" or words.marked is False)
     ]
     classes = []
-    priority = draw(st.integers(0, 2)) > 0
-    for position, name in enumerate([*names, *(["default"] if draw(st.booleans()) else [])]):
+    priority = draw(integers(0, 2)) > 0
+    for position, name in enumerate([*names, *(["default"] if draw(BOOLEANS) else [])]):
         default = name == "default"
         entry: dict[str, Any] = {"name": name}
-        if draw(st.booleans()):
+        if draw(BOOLEANS):
             entry["description"] = "Some text, (of) people's: a & b"
         if not default:
             entry["match"] = draw(matches(words, site))
-        if draw(st.integers(0, 3)) > 0 or (words.marked and not default):
+        if draw(integers(0, 3)) > 0 or (words.marked and not default):
             mark = draw(marks(words, position))
             if mark and not default:
                 entry["mark"] = mark
-        if default and depth == 1 and words.has(Feature.KEEP_MARK) and draw(st.integers(0, 3)) == 0:
+        if default and depth == 1 and words.has(Feature.KEEP_MARK) and draw(integers(0, 3)) == 0:
             entry["mark"] = {"keep": True}
         first = priority and position == 0
         treatment = draw(treatments(words, left, sides, first=first, default=default))
         below = (
             words.has(Feature.CHILDREN) and depth < words.deep and not treatment.keys() & {"wred", "queue_limit"}
         )
-        if below and not default and draw(st.integers(0, 5)) == 0:
+        if below and not default and draw(integers(0, 5)) == 0:
             share = max(slowest // 8, 64_000)
             treatment["children"] = draw(class_lists(words, site, share, depth=depth + 1, used=used))
         if treatment:
@@ -442,7 +453,7 @@ def scopes(draw: st.DrawFn, words: Dialect, site: Site) -> list[dict[str, Any]]:
     tags = sorted({tag for i in device.interfaces for tag in i.tags})
     made: list[dict[str, Any]] = []
     for direction in draw(st.sampled_from([("output",), ("output", "input"), ("output", "input"), ("input",)])):
-        kind = draw(st.sampled_from(["role", "tags", "devices", "ports", "vlan", "all"]))
+        kind = draw(sampled_from("role", "tags", "devices", "ports", "vlan", "all"))
         scope: dict[str, Any] = {"direction": direction}
         if kind == "ports":
             ports = [n for i in device.interfaces for n in (i.name, i.lag) if n]
@@ -458,16 +469,16 @@ def scopes(draw: st.DrawFn, words: Dialect, site: Site) -> list[dict[str, Any]]:
             if kind == "all":
                 scope["interfaces"] = tags
         if direction == "output":
-            if draw(st.integers(0, 3)) == 0:
+            if draw(integers(0, 3)) == 0:
                 scope["recognise_by"] = "mark"
-            if words.has(Feature.SHAPE_PORT) and draw(st.integers(0, 4)) == 0:
-                scope["shape"] = {"rate": draw(RATES), "prefer": draw(st.booleans())}
-        elif words.has(Feature.TRUST) and draw(st.integers(0, 2)) == 0:
+            if words.has(Feature.SHAPE_PORT) and draw(integers(0, 4)) == 0:
+                scope["shape"] = {"rate": draw(RATES), "prefer": draw(BOOLEANS)}
+        elif words.has(Feature.TRUST) and draw(integers(0, 2)) == 0:
             phone = ["phone"] if words.has(Feature.TRUST_PHONE) else []
             scope["trust"] = draw(st.sampled_from(["dscp", "cos", "none", *phone]))
-        elif words.has(Feature.REQUIRES_PHONE) and draw(st.integers(0, 4)) == 0:
+        elif words.has(Feature.REQUIRES_PHONE) and draw(integers(0, 4)) == 0:
             scope["requires_phone"] = True
-        if draw(st.integers(0, 2)) == 0:
+        if draw(integers(0, 2)) == 0:
             scope["policy"] = (
                 f"{draw(st.sampled_from(['P', 'no', 'exit', 'Q' * 39]))}{'O' if direction == 'output' else 'I'}"
             )
@@ -479,15 +490,15 @@ def scopes(draw: st.DrawFn, words: Dialect, site: Site) -> list[dict[str, Any]]:
 def efficiency_rules(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
     """A rule of link efficiency."""
     when: dict[str, Any] = {}
-    if draw(st.booleans()):
-        when["rate_below"] = draw(st.sampled_from(["768 kb/s", "3 Mb/s", "1 Gb/s"]))
-    if not when or draw(st.booleans()):
+    if draw(BOOLEANS):
+        when["rate_below"] = draw(sampled_from("768 kb/s", "3 Mb/s", "1 Gb/s"))
+    if not when or draw(BOOLEANS):
         framings = ["ethernet", "hdlc", "ppp", "mlppp", "frame-relay", "atm"]
         when["framing"] = draw(st.lists(st.sampled_from(framings), min_size=1, max_size=4, unique=True))
     rule: dict[str, Any] = {"when": when}
-    if draw(st.booleans()):
+    if draw(BOOLEANS):
         rule["header_compression"] = "rtp"
-    if draw(st.booleans()):
+    if draw(BOOLEANS):
         rule["fragment"] = draw(
             st.sampled_from(
                 [
@@ -498,13 +509,13 @@ def efficiency_rules(draw: st.DrawFn, words: Dialect) -> dict[str, Any]:
                 ]
             )
         )
-        if draw(st.integers(0, 2)) == 0:
+        if draw(integers(0, 2)) == 0:
             methods = st.sampled_from(["frf12", "multilink", "ip-mtu"])
             rule["fragment"] = rule["fragment"] | {"by": draw(st.lists(methods, min_size=1, unique=True))}
-    if words.has(Feature.TRANSMIT_RING) and draw(st.integers(0, 2)) == 0:
-        rule["transmit_ring"] = {"packets": draw(st.integers(1, 64)), "prefer": draw(st.booleans())}
-    if draw(st.booleans()):
-        rule["prefer"] = draw(st.booleans())
+    if words.has(Feature.TRANSMIT_RING) and draw(integers(0, 2)) == 0:
+        rule["transmit_ring"] = {"packets": draw(integers(1, 64)), "prefer": draw(BOOLEANS)}
+    if draw(BOOLEANS):
+        rule["prefer"] = draw(BOOLEANS)
     return rule
 
 
@@ -515,12 +526,12 @@ def intents(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
     document: dict[str, Any] = {
         "version": 1,
         "intent": "made",
-        "tolerance": draw(st.sampled_from(["5 %", "20 %", "100 %"])),
+        "tolerance": draw(sampled_from("5 %", "20 %", "100 %")),
         "applications": OWN_APPLICATIONS,
         "classes": draw(class_lists(words, site, min(lines))),
         "apply": draw(scopes(words, site)),
     }
-    if draw(st.booleans()):
+    if draw(BOOLEANS):
         document["link_efficiency"] = draw(st.lists(efficiency_rules(words), min_size=1, max_size=2))
     return document
 
