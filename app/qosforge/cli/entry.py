@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 
+from qosforge.cli.streams import take_any_character
+
 _OBJECTS_BETWEEN_LOOKS = 50_000
 _USUAL = gc.get_threshold()
 
@@ -15,6 +17,7 @@ def main() -> None:
     takes a fifth of the time in which a large command begins, and to go through all of it at the end as long again.
     """
     gc.set_threshold(_OBJECTS_BETWEEN_LOOKS)
+    take_any_character()
     from qosforge.cli.main import main as command_line  # noqa: PLC0415 - not before
 
     try:

@@ -51,9 +51,13 @@ def print_configuration(text: str) -> None:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document, for machines."""
+    """One JSON document, for machines.
+
+    Where standard output takes no UTF-8 every other character is JSON's own escape, so that it is read as it was.
+    """
     hide_progress()
-    sys.stdout.write(visible_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n")
+    escaped = (sys.stdout.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8")
+    sys.stdout.write(visible_json(json.dumps(document, indent=2, ensure_ascii=escaped)) + "\n")
 
 
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
