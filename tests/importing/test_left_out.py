@@ -10,6 +10,7 @@ import pytest
 
 from qosforge.findings import has_errors
 from qosforge.importing import ImportResult
+from qosforge.importing.candidate_intent import drop_invalid
 from qosforge.plan.early_drop import RedProfile
 from qosforge.platforms.base import platform
 
@@ -382,3 +383,35 @@ def test_queueing_of_other_boxes_below_an_interface_is_named(line: str) -> None:
     text = f"version 15.1\nhostname R1\ninterface FastEthernet0/0\n {line}\n"
     found = imported(text, platform_id="cisco_ios")
     assert [f.line for f in found.findings if f"{line!r} (in interface FastEthernet0/0)" in f.message] == [4]
+
+
+@pytest.mark.parametrize("ports", ["range 40000 30000", "lt 0", "gt 65535"])
+def test_an_entry_of_no_port_is_not_one_of_any(ports: str) -> None:
+    """Without its ports the entry would put all datagrams into the class of priority."""
+    text = f"""\
+ip access-list extended CALLS
+ permit udp any any {ports}
+class-map match-any CALLS
+ match access-group name CALLS
+policy-map WAN
+ class CALLS
+  priority percent 20
+interface Serial0/0
+ service-policy output WAN
+"""
+    found = imported(text)
+    assert not found.intents
+    assert left_out(found) == [
+        ("Serial0/0", "output", "not in the intent: line 2 takes part in it and is not understood")
+    ]
+
+
+def test_a_match_without_a_word_for_one_of_its_conditions_is_left_out_whole() -> None:
+    notes: list[str] = []
+    words = {
+        "name": "calls",
+        "match": {"any": [{"protocol": "udp", "destination_port": "9-1"}, {"dscp": "ef"}]},
+    }
+    assert drop_invalid(words, notes.append) == {"name": "calls", "match": {"any": [{"dscp": "ef"}]}}
+    (told_once,) = notes
+    assert told_once.startswith("match.any.0.destination_port: ")

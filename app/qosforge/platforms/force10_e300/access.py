@@ -30,7 +30,7 @@ def _term(values: Mapping[str, Any]) -> Term:
     """The term of an entry.
 
     Raises:
-        ValueError: its addresses are no prefixes.
+        ValueError: its addresses are no prefixes, or no port is among its ports.
     """
     if "standard" in values:
         return Term(source=_prefix(values, "source"))
