@@ -162,6 +162,7 @@ def test_tries_at_rolling_back_that_fail_alike_are_one_row(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str
 ) -> None:
     store = backend.run_requests.store
+    measure(backend, run, "measure-after")
     for message in ("the table is full",) * 3 + ("cannot be reached",):
         with store.stage(run, "rollback", StageSummary(errors=[StepError(device="e300", message=message)])):
             pass
@@ -172,7 +173,10 @@ def test_tries_at_rolling_back_that_fail_alike_are_one_row(
     assert steps.count("Roll back") == 2
     assert steps.count("the table is full") == 1
     assert "Roll back tried 3 times" in steps
-    assert "tried" not in text(client.get(f"/runs/{run}/progress").text)  # what stands there failed once
+    head = text(client.get(f"/runs/{run}/progress").text)
+    assert "tried" not in head  # what stands there failed once
+    assert "Why it was to be rolled back voice a→b: delay p95 is" in head
+    assert "the table is full" not in head
 
 
 def test_a_device_between_two_states_is_named_with_what_comes_next(

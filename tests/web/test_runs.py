@@ -18,7 +18,7 @@ from qosforge.access.roles import Role
 from qosforge.access.users import grant
 from qosforge.api.backend import Backend, open_backend
 from qosforge.intent.policy_source import PolicySource
-from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.reason import Reason, settle_first
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import PreparedDevice, PrepareSummary, ReadSummary, StageSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
@@ -642,8 +642,9 @@ def test_a_run_that_failed_says_at_which_step_on_which_device_and_the_way_on(
     client: TestClient, enter: Enter, backend: Backend
 ) -> None:
     run = place(client, enter("olga", Role.OPERATOR, NETWORK))
-    why = Reason("run 7 left r1 between two states", "lock", "finish run 7 first: qosforge recover", "r1")
+    why = Reason("run 7 left r1 between two states", "lock", settle_first("7"), "r1")
     backend.run_requests.store.set_status(run, RunStatus.FAILED, reason=why)
     page = client.get(f"/runs/{run}/progress").text
-    for said in (why.message, "<dd>lock</dd>", "<dd>r1</dd>", why.hint):
+    for said in (why.message, "<dd>Reserve the devices</dd>", "<dd>r1</dd>", 'href="/runs/7"'):
         assert said in page
+    assert "qosforge recover" not in page

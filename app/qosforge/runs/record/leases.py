@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from qosforge.database.connections import Database
 from qosforge.errors import Place, StoreError
 from qosforge.runs.record.journal import unsettled
+from qosforge.runs.record.reason import settle_first
 from qosforge.runs.record.tables import JOURNAL, LEASES, RUNS, RunStatus
 
 _OVER = sorted(status for status in RunStatus if status.final)
@@ -148,7 +149,7 @@ class Leases:
             raise DeviceLocked(
                 f"run {left.run_id} left {left.device} between two states",
                 Place(device=left.device),
-                f"finish run {left.run_id} first: qosforge recover; then retry this one",
+                settle_first(left.run_id),
             )
 
 

@@ -21,6 +21,8 @@ REASONED = frozenset(
 
 RECOVER = "qosforge recover puts its devices back; a service does it by itself, and again until they answer"
 
+_FINISH = "finish run "
+
 NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
 """The way on where measuring did not show what the policy asks for."""
 
@@ -46,6 +48,16 @@ class Reason:
             "reason_hint": self.hint,
             "reason_device": self.device,
         }
+
+
+def settle_first(run_id: str) -> str:
+    """The way on where another run left a device between two states."""
+    return f"{_FINISH}{run_id} first: qosforge recover; then retry this one"
+
+
+def run_to_settle(hint: str) -> str:
+    """The run that `settle_first` names; empty where the way on is another one."""
+    return hint.removeprefix(_FINISH).split()[0] if hint.startswith(_FINISH) else ""
 
 
 NO_REASON = {"reason": "", "reason_step": "", "reason_hint": "", "reason_device": ""}

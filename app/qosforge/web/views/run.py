@@ -29,7 +29,7 @@ from qosforge.runs.record.attempts import AttemptCause, attempt_causes
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.invalid_state import BetweenStates, ChangedSince, RunExpired
-from qosforge.runs.record.reason import NOT_MET, RECOVER, retry
+from qosforge.runs.record.reason import NOT_MET, RECOVER, retry, run_to_settle
 from qosforge.runs.record.rolled_back import rollbacks_of, rolled_back_by
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
@@ -347,6 +347,11 @@ class RunView:
         """What the reason of its end names as the way on, where the page has its own words for that."""
         known = {retry(self.run.id): "retry", RECOVER: "recover", NOT_MET: "judged"}
         return known.get(self.run.reason_hint, "")  # type: ignore[return-value]
+
+    @property
+    def settled_first(self) -> str:
+        """The run that has to bring a device back before this one can be tried again; empty where none has."""
+        return run_to_settle(self.run.reason_hint)
 
     @property
     def unmet(self) -> tuple[str, ...]:
