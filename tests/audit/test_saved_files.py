@@ -129,8 +129,19 @@ def test_a_platform_of_no_file_or_that_is_none_is_refused(qosforge, saved: Path,
     assert (ended.code, said in ended.stderr) == (2, True)
 
 
-def test_two_configurations_of_one_device_are_told(qosforge, saved: Path) -> None:
+def test_of_two_configurations_of_one_device_the_first_is_taken_and_both_are_named(
+    qosforge, saved: Path, tmp_path: Path
+) -> None:
+    (first,) = (file for file in saved.iterdir() if file.read_text() == BRANCH)
+    alone = json.loads(qosforge("audit", "--files", saved, "--json").stdout)
     (saved / "older.txt").write_text(BRANCH)
     ended = qosforge("audit", "--files", saved)
-    assert ended.code == 2
-    assert "there is another configuration of branch" in ended.stderr
+    assert ended.code == 0
+    told = " ".join(ended.stdout.split())
+    assert f"older.txt: {first.name} is a configuration of branch, too, and was taken" in told
+    assert "give the newest alone" in told
+    both = json.loads(qosforge("audit", "--files", saved, "--json").stdout)
+    assert (both["devices"], both["findings"]) == (alone["devices"], alone["findings"])
+    made = qosforge("network", "import", saved, "--into", tmp_path / "office")
+    assert made.code == 0
+    assert "older.txt" in made.stdout

@@ -60,8 +60,10 @@ def test_what_is_not_understood_is_told_without_its_secret() -> None:
 
 def test_one_box_twice_is_refused() -> None:
     read = read_configuration("hostname a\ninterface Serial0/0\n bandwidth 64\n", "x.cfg")
-    with pytest.raises(InputError, match="another configuration of a"):
-        import_configurations([read, read], "made")
+    again = read_configuration("hostname a\ninterface Serial0/0\n bandwidth 64\n", "y.cfg")
+    with pytest.raises(InputError, match=r"another configuration of a, beside x\.cfg") as refused:
+        import_configurations([read, again], "made")
+    assert refused.value.where.file == "y.cfg"
 
 
 MODULE = """\

@@ -114,7 +114,7 @@ def test_what_cannot_be_audited_is_told_with_its_file_and_a_hint(
     assert "no file was given" in _give(site)
     assert "holiday.cfg no configuration of a device is here" in _give(site, ("holiday.cfg", b"\xff\0\xff"))
     twice = _give(site, ("a.cfg", BRANCH), ("b.cfg", BRANCH))
-    assert "b.cfg there is another configuration of branch give the newest alone" in twice
+    assert "b.cfg: a.cfg is a configuration of branch, too, and was taken" in twice
     good = _zip({"a.cfg": "!" * 999})
     for damaged in (
         b"PK no archive",

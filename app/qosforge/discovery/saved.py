@@ -57,7 +57,9 @@ def discover_saved(configurations: Sequence[RunningConfiguration], notes: Iterab
     saved: dict[str, _Saved] = {}
     for one in configurations:
         if one.device in saved:
-            message = f"there is another configuration of {one.device}"
+            message = (
+                f"there is another configuration of {one.device}, beside {saved[one.device].configuration.file}"
+            )
             raise InputError(message, Place(file=one.file), "give the newest alone")
         saved[one.device] = _Saved(one)
     ends = _link_ends(saved)

@@ -47,16 +47,30 @@ def recognise_configurations(
 def sort_configurations(
     files: Iterable[tuple[str, Callable[[], str]]], platforms: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[list[RunningConfiguration], list[Note]]:
-    """As `recognise_configurations`; there may be none. A file whose platform is not told has such a note."""
-    read: list[RunningConfiguration] = []
+    """As `recognise_configurations`; there may be none. A file whose platform is not told has such a note.
+
+    Of several configurations of one device the first is taken, and the others are notes.
+    """
+    read: dict[str, RunningConfiguration] = {}
     notes: list[Note] = []
     for name, text in files:
         try:
-            read.append(read_configuration(text(), name, platform_id=platforms.get(name)))
+            one = read_configuration(text(), name, platform_id=platforms.get(name))
+            if one.device in read:
+                message = (
+                    f"{_beside(read[one.device].file, name)} is a configuration of {one.device}, too, and was taken"
+                )
+                raise InputError(message, hint="give the newest alone")
+            read[one.device] = one
         except InputError as error:
             topic = Topic.UNKNOWN_PLATFORM if isinstance(error, PlatformNotTold) else Topic.LEFT_OUT
             notes.append(Note(topic, "", name, f"{PurePath(name).name}: {error.message}", error.hint))
-    return read, notes
+    return [*read.values()], notes
+
+
+def _beside(file: str, name: str) -> str:
+    """What ``file`` is called where the path ``name`` is known: its name, or its path where it stands elsewhere."""
+    return PurePath(file).name if PurePath(file).parent == PurePath(name).parent else file
 
 
 def require_configuration(read: Sequence[RunningConfiguration], notes: Sequence[Note], where: str) -> None:

@@ -71,9 +71,8 @@ def import_configurations(configurations: Sequence[RunningConfiguration], name: 
     by_device: dict[str, RunningConfiguration] = {}
     for entry in configurations:
         if entry.device in by_device:
-            raise InputError(
-                f"there is another configuration of {entry.device}", Place(file=entry.file), "give the newest alone"
-            )
+            message = f"there is another configuration of {entry.device}, beside {by_device[entry.device].file}"
+            raise InputError(message, Place(file=entry.file), "give the newest alone")
         by_device[entry.device] = entry
     notes: dict[Finding, None] = {}
 

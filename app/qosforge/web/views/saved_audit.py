@@ -159,7 +159,7 @@ def pack_audit(files: Files, platforms: Mapping[str, str]) -> PackedAudit:
     """Audit configurations without an inventory, for people and to be stored.
 
     Raises:
-        InputError: none of the files is a configuration, or two are of one device.
+        InputError: none of the files is a configuration.
     """
     view = saved_audit_view(files, platforms)
     return PackedAudit(zlib.compress(_VIEW.dump_json(view)), pack_files(files) if view.platforms else None)
@@ -169,7 +169,7 @@ def saved_audit_view(files: Files, platforms: Mapping[str, str]) -> SavedAuditVi
     """Audit configurations without an inventory, for people.
 
     Raises:
-        InputError: none of the files is a configuration, or two are of one device.
+        InputError: none of the files is a configuration.
     """
     texts = ((name, partial(configuration_text, data, Place(file=name))) for name, data in files)
     read, notes = sort_configurations(texts, platforms)
