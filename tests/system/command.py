@@ -14,6 +14,11 @@ from qosforge.cli.entry import main
 from tests.forkserver import computing_process
 from tests.patience import PATIENCE
 
+_LOOK_SECONDS = 0.03
+"""How often it is looked whether something has happened: often enough for devices that take a fifth of a second for
+a line, and seldom enough to take no core from them.
+"""
+
 
 def become(arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
     """Turn this process into the command: its output goes to files, its exit code is the process's."""
@@ -68,7 +73,7 @@ class Command:
         while not condition():
             assert self._process.is_alive(), f"it ended before {what}:\n{self.printed().text}"
             assert time.monotonic() < deadline, f"waited {seconds} s for {what}"
-            time.sleep(0.01)
+            time.sleep(_LOOK_SECONDS)
 
     @property
     def alive(self) -> bool:

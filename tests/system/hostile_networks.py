@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ class Sample:
     inventory: Path
     name: str
 
+    @cache  # noqa: B019  # there are five; to read one takes longer than to start a device of it
     def read(self) -> tuple[Mapping[str, Any], str]:
-        """What the inventory says of it, its platform included, and its startup configuration."""
+        """What the inventory says of it, its platform included, and its startup configuration: to be read only."""
         yaml = YAML()
         host: dict[str, Any] = yaml.load((self.inventory / "hosts.yaml").read_text())[self.name]
         groups: Mapping[str, Any] = yaml.load((self.inventory / "groups.yaml").read_text())
