@@ -43,7 +43,7 @@ def _found(name: str) -> str | None:
 
 
 class Host:
-    """One host. Its files are below ``state``: ``run`` is its /run, ``etc`` what of /etc is its own.
+    """One host. Its files are below ``state``: ``run`` is its /run, ``etc`` what of /etc is its own, and lasts.
 
     Nothing of it has a name outside: it is held by a process that the kernel kills when the lab's process ends,
     however it ends, and with it all that runs inside.
@@ -56,20 +56,20 @@ class Host:
 
     def start(self) -> None:
         """Make the namespaces. Raises StartError where the kernel refuses them."""
-        below, etc = self._state / "run", self._state / "etc"
+        below, own = self._state / "run", self._state / "etc" / "qosforge"
         (below / "sshd").mkdir(parents=True, exist_ok=True)
         (below / "etc").mkdir(exist_ok=True)
-        (etc / "qosforge").mkdir(parents=True, exist_ok=True)
-        for entry in Path("/etc").iterdir():
-            link = etc / entry.name
-            if not link.exists() and not link.is_symlink():
-                link.symlink_to(f"/run/etc/{entry.name}")
+        own.mkdir(parents=True, exist_ok=True)
+        # Its /etc has the machine's entries, and one of its own, which outlives it. The links are in memory: on a
+        # disk to make them takes longer than all else here.
         inside = (
-            'mount --bind "$0" /run && mount --bind /etc /run/etc && mount --bind "$1" /etc && '
+            'mount --bind "$0" /run && mount --bind /etc /run/etc && mount -t tmpfs etc /etc && '
+            "find /run/etc -mindepth 1 -maxdepth 1 ! -name qosforge -exec ln -s -t /etc {} + && "
+            'mkdir /etc/qosforge && mount --bind "$1" /etc/qosforge && '
             "ip link set lo up && echo ready && exec sleep infinity"
         )
         self._holder = subprocess.Popen(  # noqa: S603  # our own words
-            [*_HOLDER, "sh", "-c", inside, str(below), str(etc)],
+            [*_HOLDER, "sh", "-c", inside, str(below), str(own)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
