@@ -110,10 +110,12 @@ def test_what_nobody_expected_is_reported_without_its_traceback(
     assert kept.stat().st_mode & 0o077 == 0
 
 
-def test_a_reader_that_goes_away_is_no_fault() -> None:
-    command = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", "--help"]
+@pytest.mark.parametrize("words", [("--help",), ("policy", "list"), ("policy", "list", "--json")], ids=" ".join)
+def test_a_reader_that_goes_away_is_no_fault(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root()) as process:
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None
         assert process.stderr.read() == b""
+        assert process.wait() == (1 if words == ("--help",) else 3)  # help is printed by a library's own console

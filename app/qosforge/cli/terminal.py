@@ -63,6 +63,10 @@ class _Results(_Terminal):
         _step.hide()
         super().print(*objects, **options)
 
+    def on_broken_pipe(self) -> None:
+        """See `Console.on_broken_pipe`, which ends the process as if findings stood against something."""
+        raise BrokenPipeError
+
 
 class _Step:
     """What is under way: from when on, and the spinner that shows it."""
