@@ -63,7 +63,7 @@ class _Fork:
 def _serve(environment: Mapping[str, str], words: Connection) -> None:
     os.dup2(words.fileno(), 2)
     words.close()
-    # The stream that was there knows of a file that it could seek in: it cannot be set up again with a pipe below it.
+    # The stream that was there knows of a file that it could seek in: with a pipe below, it cannot be set up again.
     sys.stderr = os.fdopen(2, "w", buffering=1, encoding="utf-8", closefd=False)
     os.environ.clear()
     os.environ.update(environment)
