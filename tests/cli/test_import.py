@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.full_disk import largest_file
 from tests.importing.test_abbreviations import BRANCH, BRANCH_INTENT
 
 
@@ -39,6 +40,15 @@ def test_what_cannot_be_said_counts_with_strict(qosforge, branch: Path) -> None:
     assert qosforge("import", branch).code == 0
     ended = qosforge("import", branch, "--strict")
     assert (ended.code, "import-not-expressed" in ended.stdout) == (1, True)
+
+
+def test_all_files_are_written_or_none(qosforge, branch: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    with largest_file(len(BRANCH_INTENT) - 200):  # the inventory is smaller
+        ended = qosforge("import", branch, "--out", folder)
+    assert (ended.code, "cannot be written: File too large" in ended.stderr) == (2, True)
+    assert not list(folder.iterdir())
+    assert qosforge("import", branch, "--out", folder).code == 0
 
 
 def test_nothing_is_overwritten(qosforge, branch: Path, tmp_path: Path) -> None:

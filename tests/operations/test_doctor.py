@@ -175,6 +175,17 @@ def test_what_an_optional_part_needs_is_reported(place: Path, monkeypatch: pytes
 
 
 # -- storage -----------------------------------------------------------------------------------------------
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc, where nobody makes a directory")
+def test_a_run_directory_where_nobody_makes_one_is_reported(place: Path) -> None:
+    wrong(
+        "run directory",
+        CheckState.FAILED,
+        "/proc cannot be written",
+        "QOSFORGE_VAR_DIR",
+        var_dir=Path("/proc/nope"),
+    )
+
+
 def test_a_run_directory_that_cannot_be_made_is_reported(place: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     wrong(

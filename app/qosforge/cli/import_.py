@@ -82,17 +82,22 @@ def import_(
 
 
 def _write(imported: ImportResult, folder: Path) -> None:
-    """The intents and the inventory; what is in the way stays.
+    """The intents and the inventory, all or none; what is in the way stays.
 
     Raises:
-        InputError: a file of one of these names is there already.
+        InputError: a file of one of these names is there already, or cannot be written.
     """
     texts = {**imported.files, **{f"{entry.name}.yaml": entry.text for entry in imported.intents}}
     for name in texts:
         if (folder / name).exists():
             raise InputError("is there already", Place(file=str(folder / name)), "name another folder")
-    for name, text in texts.items():
-        write_file(folder / name, text)
+    try:
+        for name, text in texts.items():
+            write_file(folder / name, text)
+    except InputError:
+        for name in texts:
+            (folder / name).unlink(missing_ok=True)
+        raise
 
 
 def _configuration(file: Path, platform: str | None, image: str | None, device: str | None) -> RunningConfiguration:

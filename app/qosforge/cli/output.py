@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -83,14 +86,34 @@ def require_writable(path: Path) -> None:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file that the user asked for, with the folders above it.
+    """Write a file that the user asked for, with the folders above it: whole, or what was there stays.
 
     Raises:
         InputError: it cannot be written there.
     """
+    data = content if isinstance(content, bytes) else content.encode()
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if path.exists() and not path.is_file():  # a pipe or a device, in whose place nothing may be put
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put a file of these bytes in the place of another one, with that one's permissions."""
+    scratch = path.with_name(f".{secrets.token_hex(8)}.new")
+    try:
+        with scratch.open("xb") as file:
+            if path.exists():
+                shutil.copymode(path, scratch)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    except BaseException:
+        scratch.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

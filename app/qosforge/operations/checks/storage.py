@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import sqlite3
 import tempfile
@@ -37,14 +36,7 @@ def check_directory(context: CheckContext) -> Iterator[CheckResult]:
     """The run directory can be written, is nobody else's to read, and its disk has space."""
     path = context.settings.var_dir
     if not path.exists():
-        above = next(parent for parent in path.parents if parent.exists())
-        can = os.access(above, os.W_OK | os.X_OK)
-        yield CheckResult(
-            "run directory",
-            CheckState.GOOD if can else CheckState.FAILED,
-            f"{path} is not made yet" + ("" if can else f", and {above} cannot be written"),
-            "" if can else f"make {above} writable, or set QOSFORGE_VAR_DIR",
-        )
+        yield _not_made(path)
         return
     try:
         with tempfile.NamedTemporaryFile(dir=path, prefix=".doctor-") as file:
@@ -67,6 +59,22 @@ def check_directory(context: CheckContext) -> Iterator[CheckResult]:
     )
     hint = "" if state is CheckState.GOOD else _SPACE
     yield CheckResult("disk", state, f"{free / 1e9:.1f} GB free", hint)
+
+
+def _not_made(path: Path) -> CheckResult:
+    """Whether a directory that is not there could be made; permissions alone do not say it (``/proc``)."""
+    above = next(parent for parent in path.parents if parent.exists())
+    try:
+        with tempfile.TemporaryDirectory(dir=above, prefix=".doctor-"):
+            pass
+    except OSError as error:
+        return CheckResult(
+            "run directory",
+            CheckState.FAILED,
+            f"{path} is not made yet, and {above} cannot be written: {error.strerror}",
+            f"make {above} writable, or set QOSFORGE_VAR_DIR",
+        )
+    return CheckResult("run directory", CheckState.GOOD, f"{path} is not made yet")
 
 
 def check_database(context: CheckContext) -> Iterator[CheckResult]:
