@@ -222,7 +222,7 @@ def ask_for_a_run(page: Page) -> None:
     page.get_by_label("What you changed, and why").fill("the conference first")
     page.get_by_role("button", name="Save and start a run").click()
     expect(page.get_by_role("heading", name="New run")).to_be_visible()
-    expect(page.get_by_text("an approver who had no hand in it")).to_be_visible()
+    expect(page.get_by_text("an approver who had no hand in the change")).to_be_visible()
     expect(page.locator("#network")).to_have_value("campus")
     expect(page.locator("#policy")).to_have_value("meeting")
     expect(page.locator("#version")).to_contain_text("1 – ann: the conference first")
