@@ -29,6 +29,15 @@ def test_a_policy_that_cannot_be_read_says_why_in_the_list(qosforge: Command, tm
     (tmp_path / "broken.yaml").write_text("version: 1\nintent: broken\n")
     (one,) = json.loads(qosforge("policy", "list", tmp_path, "--json").stdout)
     assert "classes" in one["error"]
+    (tmp_path / "good.yaml").write_text((root() / "policies" / "campus-collaboration.yaml").read_text())
+    (tmp_path / "torn.yaml").write_text("intent: [\n")
+    listed = qosforge("policy", "list", tmp_path)
+    assert (listed.code, "None" in listed.stdout) == (1, False)
+    assert any(line.split()[:3] == ["good", "3", "11"] for line in listed.stdout.splitlines())
+    told = "".join(listed.stderr.split())
+    assert f"{tmp_path}/torn.yaml:2:1:isnotYAML" in told
+    assert f"{tmp_path}/broken.yaml:1:1:missingkey'classes'" in told
+    assert qosforge("policy", "list", tmp_path, "--json").code == 1
     assert qosforge("policy", "list", tmp_path / "nowhere").code == 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qosforge.cli.options import AsJson, Parameters
-from qosforge.cli.output import print_configuration, print_done, print_json, write_file
+from qosforge.cli.output import print_configuration, print_done, print_error, print_json, write_file
 from qosforge.cli.server import choose_within, remote
 from qosforge.cli.stored_policies import fetch_policy, print_stored
 from qosforge.cli.tables import print_table
@@ -53,15 +54,21 @@ def list_(
             raise InputError("a service has no such folder", Place(path="FOLDER"), "leave it out, or --server")
         print_stored(as_json=as_json)
         return
-    found = [_entry(path) for path in _files(folder)]
+    unread: list[QosforgeError] = []
+    found = [_entry(path, unread) for path in _files(folder)]
     if as_json:
         print_json(found)
-        return
-    table = Table("policy", "classes", "checks", "purpose", box=None, padding=(0, 1))
-    for one in found:
-        purpose = one["purpose"] if one["error"] is None else Text(one["error"], style="red")
-        table.add_row(one["policy"], str(one["classes"]), str(one["checks"]), purpose)
-    print_table(table)
+    else:
+        table = Table("policy", "classes", "checks", "purpose", box=None, padding=(0, 1))
+        for one in found:
+            if one["error"] is None:
+                table.add_row(one["policy"], str(one["classes"]), str(one["checks"]), one["purpose"])
+            else:
+                table.add_row(one["policy"], "–", "–", Text("cannot be read", style="red"))
+        print_table(table)
+    for error in unread:
+        print_error(error)
+    sys.exit(int(bool(unread)))
 
 
 @app.command()
@@ -132,12 +139,13 @@ def _file(policy: str) -> Path:
     return root() / "policies" / f"{policy}.yaml"
 
 
-def _entry(path: Path) -> dict[str, Any]:
-    """A policy in a list; one that cannot be read says why."""
+def _entry(path: Path, unread: list[QosforgeError]) -> dict[str, Any]:
+    """A policy in a list; one that cannot be read says why, and what is wrong with it is added to ``unread``."""
     told: dict[str, Any] = {"policy": path.stem, "file": str(path), "classes": None, "checks": None}
     try:
         intent = load_intent(path, ()).intent
     except QosforgeError as error:
+        unread.append(error)
         return {**told, "purpose": "", "error": str(error.problems()[0])}
     counts = {"classes": len(intent.classes), "checks": len(intent.verify)}
     return {**told, **counts, "purpose": intent.description, "error": None}
