@@ -48,6 +48,7 @@ def test_a_second_owner_of_a_store_is_refused(tmp_path: Path, spawn: Spawn, link
     with pytest.raises(EngineBusy, match=f"process {first.pid} owns the run engine of this store") as caught:
         _start(tmp_path / "two", f"sqlite:///{name}")
     assert caught.value.where.file == str(name)
+    assert "where it is a service, name that with --server URL" in caught.value.hint
     first.kill()
     first.wait(timeout=60)
     assert owner_of(store) is None
