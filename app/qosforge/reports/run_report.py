@@ -8,10 +8,11 @@ configurations from devices.
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cache
 from itertools import groupby
 from operator import attrgetter
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from qosforge.findings import Finding, Severity
 from qosforge.reports.delay_origin import not_recorded, run_origins
@@ -39,26 +40,9 @@ def render_run_report(report: RunReport) -> str:
     # matplotlib takes a second to load, and whoever asks for a run loads this module.
     from qosforge.reports.figures import class_figures  # noqa: PLC0415
 
-    environment = Environment(
-        loader=FunctionLoader(read_text),
-        autoescape=True,
-        finalize=visible_in_page,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        amount=format_bound,
-        observed=observed,
-        interval=interval,
-        moment=_moment,
-        row_table=row_table,
-        symbol=lambda outcome: _SYMBOLS.get(outcome, ""),
-        change=_change,
-    )
     sides = _sides(report)
     verdicts = [each for found in sides.values() for each in found]
-    page = environment.get_template(TEMPLATE).render(
+    page = page_template().render(
         report=report,
         facts=run_metadata(report),
         columns=COLUMNS,
@@ -79,6 +63,29 @@ def render_run_report(report: RunReport) -> str:
         last_side="after" if report.after else "predicted" if report.predicted else "before",
     )
     return page.lstrip()
+
+
+@cache
+def page_template() -> Template:
+    """The page's template, compiled: that takes longer than most pages that are rendered with it."""
+    environment = Environment(
+        loader=FunctionLoader(read_text),
+        autoescape=True,
+        finalize=visible_in_page,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        amount=format_bound,
+        observed=observed,
+        interval=interval,
+        moment=_moment,
+        row_table=row_table,
+        symbol=lambda outcome: _SYMBOLS.get(outcome, ""),
+        change=_change,
+    )
+    return environment.get_template(TEMPLATE)
 
 
 def _sides(report: RunReport) -> dict[str, tuple[ClassVerdict, ...]]:
