@@ -24,6 +24,7 @@ PRELOADED = (
     "qosforge.cli.service",
     "tests.runs.executor_process",
     "tests.system.crashes",
+    "tests.forkserver_warm",
 )
 FORKSERVER = get_context("forkserver")
 FORKSERVER.set_forkserver_preload(list(PRELOADED))
