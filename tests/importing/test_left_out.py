@@ -202,6 +202,13 @@ def test_errors_that_arise_beside_the_running_configuration_alone_are_told() -> 
     assert "beside what the device runs: not-understood-affected: 'match access-group name ABSENT'" in error.message
 
 
+def test_what_a_push_leaves_is_told_beside_what_the_intent_compiles_to() -> None:
+    text = "version 15.1\nhostname R1\nclass-map match-any V\n match ip dscp ef\npolicy-map P\n class V\n"
+    text += "  priority percent 10\ninterface Serial0/0\n service-policy output P\n"
+    (left,) = (f for f in imported(text).findings if f.variant == "left-as-it-is")
+    assert (left.requested, left.applied) == ("no", "yes")
+
+
 def test_classes_told_in_ipv4_are_a_warning_where_the_device_has_ipv6() -> None:
     text = "version 15.1\nhostname R1\nclass-map match-any V\n match ip dscp ef\npolicy-map P\n class V\n"
     text += "  priority percent 10\ninterface Serial0/0\n service-policy output P\n"

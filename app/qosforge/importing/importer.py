@@ -231,14 +231,19 @@ def _rejection_finding(scored: ScoredCandidate, configurations: Mapping[str, Run
     )
 
 
+_IN_WORDS = {"True": "yes", "False": "no", "None": "none"}
+"""What a difference says of a part that is there or not."""
+
+
 def _difference_finding(difference: PlanDifference, place: Place, *, kept: bool, without_ipv6: bool) -> Finding:
     if difference.in_versions and not kept:
         return note("import-not-expressed", place, variant="versions", without_ipv6=without_ipv6)
+    running, compiled = (_IN_WORDS.get(text, text) for text in (difference.running, difference.compiled))
     return note(
         "import-not-expressed",
         place,
-        requested=difference.running,
-        applied=difference.running if kept else difference.compiled,
+        requested=compiled if kept else running,
+        applied=running if kept else compiled,
         variant="left-as-it-is" if kept else "loses" if difference.loses else "differs",
         part=difference.place,
         **({} if kept or difference.loses else {"renamed": difference.renamed}),
