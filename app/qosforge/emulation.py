@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from qosforge.errors import InputError, NotInstalled, Place, ServiceError
 from qosforge.inventory.models import Network, TrafficFlow
+from qosforge.inventory.overlay import state_folder
 from qosforge.inventory.probes import GuestHost, LabHost
 from qosforge.system_packages import install_command, parts
 from qosforge.tester.counters.offered_load import OfferedPackets
@@ -157,6 +158,18 @@ def lab_devices(state: Path) -> frozenset[str] | None:
         return None
     held = (answer.get(kind) for kind in ("boxes", "routers"))
     return frozenset(name for kind in held if isinstance(kind, dict) for name in kind)
+
+
+def running_labs(var: Path) -> list[str]:
+    """The networks whose lab runs with this run directory, by name.
+
+    Raises:
+        NotInstalled: the lab is not installed.
+    """
+    _require_lab()
+    from qoslab import control  # noqa: PLC0415
+
+    return sorted(one.parent.name for one in state_folder(var, "").glob("*/pid") if control.running_pid(one.parent))
 
 
 def with_lab_stations(network: Network, state: Path | None) -> Network:

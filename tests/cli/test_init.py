@@ -48,9 +48,18 @@ def test_what_it_writes_compiles_on_every_platform(qosforge: Command, tmp_path: 
 def test_a_network_of_the_lab_goes_through_the_whole_loop(qosforge: Command, tmp_path: Path) -> None:
     folder = tmp_path / "office"
     assert qosforge("init", folder, *ROUTERS).code == 0
-    assert qosforge("lab", "status", "-n", folder).code == 1
+    alone = qosforge("lab", "status", "-n", folder)
+    assert (alone.code, alone.stdout) == (1, "no lab of office is running\n")
     assert qosforge("lab", "up", "-n", folder).code == 0
     try:
+        other = qosforge("lab", "status")
+        assert (other.code, other.stdout.splitlines()) == (
+            1,
+            [
+                "no lab of campus, the default network, is running",
+                "there are labs of office: name the folder of such a network with --network",
+            ],
+        )
         status = qosforge("lab", "status", "-n", folder, "--json")
         assert status.code == 0
         assert json.loads(status.stdout)["devices"].keys() == {"r1", "r2"}

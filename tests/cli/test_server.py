@@ -249,7 +249,7 @@ def test_the_service_of_the_environment_is_for_commands_that_can(
     qosforge: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("QOSFORGE_SERVER", "http://127.0.0.1:9")
-    assert qosforge("lab", "down").stdout == "no lab is running\n"
+    assert qosforge("lab", "down").stdout == "no lab of campus, the default network, is running\n"
     assert qosforge("runs").code == 3
 
 
