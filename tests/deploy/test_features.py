@@ -1,4 +1,4 @@
-"""Words of ``features`` that a device's platform does not know are told where they stand."""
+"""Words of ``features`` that a platform does not know, and drivers of others, are told with their place."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from qosforge.cli.options import load
-from qosforge.deploy.driver_capabilities import require_installed
+from qosforge.deploy.driver_capabilities import driver_capabilities, require_installed
 from qosforge.errors import InputError
 from qosforge.inventory.loader import load_network
+from qosforge.platforms.base import installed, platform
 from tests.checkout import ROOT
 
 HOSTS = """\
@@ -76,3 +77,32 @@ def test_an_unknown_word_is_told_with_its_place_and_near_ones(
 @pytest.mark.parametrize("change", [IN_HOST, IN_GROUP, IN_DEFAULTS])
 def test_known_words_are_taken(tmp_path: Path, change: tuple[str, str, str], word: str) -> None:
     require_installed(load_network(network(tmp_path, change, word)))
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (("hosts.yaml", "driver: ios", "driver: WORD"), "hosts.yaml:15:13"),
+        (("hosts.yaml", "driver: linux_tc", "driver: WORD"), "hosts.yaml:7:13"),
+        (("groups.yaml", "site: here", "driver: WORD"), "groups.yaml:2:22"),
+    ],
+    ids=["cisco_ios", "linux_tc", "group"],
+)
+def test_a_driver_of_another_platform_is_told_with_its_line(
+    tmp_path: Path, change: tuple[str, str, str], place: str
+) -> None:
+    """It would enter lines that the device refuses, in the middle of a change and of its rollback."""
+    folder = network(tmp_path, change, "force10")
+    if change[0] == "groups.yaml":
+        hosts = HOSTS.replace("    driver: linux_tc\n", "")
+        (folder / "hosts.yaml").write_text(hosts, encoding="utf-8")
+    with pytest.raises(InputError, match="the driver force10 is none of ") as told:
+        load(ROOT / "policies" / "rfc4594-4-basic.yaml", folder, None)
+    assert str(told.value.where).startswith(f"{folder}/{place}, ")
+    assert told.value.hint.startswith("use ")
+
+
+def test_platforms_speak_by_drivers_that_are_there() -> None:
+    for name in installed():
+        for driver in platform(name).family.drivers:
+            driver_capabilities(driver, "r1")

@@ -20,7 +20,7 @@ from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
-from qosforge.deploy.driver_capabilities import driver_capabilities, require_platform
+from qosforge.deploy.driver_capabilities import require_driver, require_platform
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
@@ -74,7 +74,7 @@ def audit_(
     errors: list[dict[str, Any]] = []
     if files is None:
         for device in net.devices:
-            driver_capabilities(device.driver, device.name)
+            require_driver(device, folder)
         settings = load_settings()
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:

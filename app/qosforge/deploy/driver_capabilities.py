@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from qosforge.errors import InputError, Place
-from qosforge.inventory.feature_place import feature_place
+from qosforge.inventory.feature_place import driver_place, feature_place
 from qosforge.inventory.models import Device, Network
 from qosforge.platforms.base import installed, platform
 from qosforge.units import listed, shortened
@@ -62,7 +62,7 @@ def driver_capabilities(driver: str, device: str) -> DriverCapabilities:
 
 
 def require_installed(network: Network, folder: Path | None = None) -> None:
-    """Make sure that every device of a network has a platform, features of it and a driver that are known here.
+    """Make sure that every device of a network has a platform that is known here, and features and a driver of it.
 
     ``folder`` has the network's files, for errors to name lines of them.
 
@@ -71,7 +71,23 @@ def require_installed(network: Network, folder: Path | None = None) -> None:
     """
     for device in network.devices:
         require_platform(device, folder)
-        driver_capabilities(device.driver, device.name)
+        require_driver(device, folder)
+
+
+def require_driver(device: Device, folder: Path | None = None) -> None:
+    """Make sure that a device has a driver that speaks with its platform: another one enters lines that the device
+    refuses in the middle of a change, and in that of its rollback; ``folder`` as above.
+
+    Raises:
+        InputError: it has not.
+    """
+    driver_capabilities(device.driver, device.name)
+    drivers = platform(device.platform, device.name).family.drivers
+    if device.driver not in drivers:
+        place = driver_place(folder, device.name) if folder else Place(device=device.name)
+        raise InputError(
+            f"the driver {device.driver} is none of {device.platform}", place, f"use {' or '.join(drivers)}"
+        )
 
 
 def require_platform(device: Device, folder: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Where a word of a device's ``features`` stands: in hosts.yaml, or in what the device has it from."""
+"""Where a word of a device's ``features``, or its driver, stands: in hosts.yaml, or in what it has it from."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def feature_place(folder: Path, device: str, word: str) -> Place:
             body = body.get(key) if isinstance(body, dict) else None
         if isinstance(body, list) and word in body:
             return replace(document.place((*above, *_WORDS, body.index(word))), device=device)
+    return Place(file=str(folder / "hosts.yaml"), device=device)
+
+
+def driver_place(folder: Path, device: str) -> Place:
+    """The place of a device's driver in the files of its network, which can be read."""
+    for document, above in _described(folder, device):
+        body = document.data
+        for key in (*above, "data"):
+            body = body.get(key) if isinstance(body, dict) else None
+        if isinstance(body, dict) and "driver" in body:
+            return replace(document.place((*above, "data", "driver")), device=device)
     return Place(file=str(folder / "hosts.yaml"), device=device)
 
 

@@ -114,7 +114,8 @@ class DeviceFamily:
     ``title`` is what people call them. ``signs`` is a pattern of whole lines that they have and others hardly;
     ``switches`` where ports are those of a switch. ``images`` are tried in this order where none is known;
     ``states_image`` where the ``version`` line of a configuration is one; ``versions`` is a pattern of those that
-    the devices run, which decides where the lines of a text are signs of several.
+    the devices run, which decides where the lines of a text are signs of several. ``drivers`` speak with them, the
+    usual one first.
 
     ``delivered`` are configurations of devices as delivered: as such, and where quality of service has to be
     switched on. ``objects`` is a pattern of the headings of what a device can be without; what it has for its own
@@ -125,7 +126,7 @@ class DeviceFamily:
     title: str
     signs: str
     images: tuple[str, ...]
-    driver: str
+    drivers: tuple[str, ...]
     role: DeviceRole
     switches: bool = True
     states_image: bool = False
@@ -133,6 +134,11 @@ class DeviceFamily:
     delivered: tuple[str, ...] = ("",)
     objects: str = "(?!)"
     emulated_start: Callable[[Mapping[str, int]], str] | None = None
+
+    @property
+    def driver(self) -> str:
+        """What the devices are reached by where nothing says otherwise."""
+        return self.drivers[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -43,7 +43,7 @@ PLATFORM = Platform(
         title="Cisco Catalyst 2950",
         signs=r"wrr-queue\b.*|mls qos map (?:cos-dscp|dscp-cos) .*|(?:.*[^\w])?[Cc](?:WS-C)?295[05]\b.*",
         images=("12.1EA-EI", "12.1EA-SI"),
-        driver="ios_legacy",
+        drivers=("ios_legacy", "ios"),
         role=DeviceRole.ACCESS,
         objects="(?:policy|class)-map .+",
     ),

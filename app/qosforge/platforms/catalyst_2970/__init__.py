@@ -51,7 +51,7 @@ PLATFORM = Platform(
         signs=r".*\bsrr-queue\b.*|.*\bqueue-set\b.*|mls qos (?:queue-set|srr-queue)\b.*|priority-queue out|mls qos|"
         r"(?:.*[^\w])?[Cc](?:isco )?(?:WS-C)?(?:2970|3560|3750)\b.*",
         images=("12.2",),
-        driver="ios_legacy",
+        drivers=("ios_legacy", "ios"),
         role=DeviceRole.ACCESS,
         delivered=("", "mls qos\n"),
         objects="(?:policy|class)-map .+",

@@ -58,7 +58,7 @@ PLATFORM = Platform(
         r"random-detect dscp.*|.*\bsystem-cpp-.*|class class-default|service-policy output .*|[Vv]ersion 1[67]\..*|"
         r"interface (?:Two|Five|Ten|TwentyFive|Forty|Hundred)Gig\w+\d/\d/\d+|.*[Cc]9[2-5]00\w*\b.*",
         images=("17.12",),
-        driver="ios",
+        drivers=("ios", "ios_legacy"),
         role=DeviceRole.ACCESS,
         states_image=True,
         versions=r"1[67]\..*",

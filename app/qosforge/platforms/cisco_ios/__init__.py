@@ -89,7 +89,7 @@ PLATFORM = Platform(
         r"bandwidth .*|random-detect.*|fair-queue.*|priority .*|shape .*|ip cef.*|service-policy output .*|pvc .*|"
         r"map-class .*|ppp multilink.*|ip rtp .*|router .*|class class-default",
         images=("12.4", "12.2", "15.1", "12.1", "12.0", "12.0(7)T"),
-        driver="ios_legacy",
+        drivers=("ios_legacy", "ios"),
         role=DeviceRole.EDGE,
         switches=False,
         states_image=True,

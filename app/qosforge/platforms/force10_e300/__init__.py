@@ -30,7 +30,7 @@ PLATFORM = Platform(
         r"service-queue \d.*|(?:strict-priority|scheduler) .*|dot1p-priority \d|"
         r"service-policy (?:in|out)put \S+ layer2",
         images=("7.4.1.0",),
-        driver="force10",
+        drivers=("force10",),
         role=DeviceRole.CORE,
         states_image=True,
         objects=r"(?:policy-map-(?:in|out)put|class-map|qos-policy-\w+|wred-profile) .+",

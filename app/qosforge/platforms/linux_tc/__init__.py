@@ -53,7 +53,7 @@ PLATFORM = Platform(
         title="Linux router (tc, nftables)",
         signs=r"tc (?:qdisc|class) .*|nft add .*",
         images=("6.1",),
-        driver="linux_tc",
+        drivers=("linux_tc",),
         role=DeviceRole.EDGE,
         switches=False,
     ),

@@ -28,7 +28,7 @@ PLATFORM = Platform(
         r"meter|action|policy|acl|ip-acl|l2-acl|queue-set)\b.*|vlan (?:members|ports|configcontrol)\b.*|"
         r".*ASCII Configuration Generator.*|! *Model = (?:Ethernet Routing Switch|BayStack) .*",
         images=("5.1",),
-        driver="ers",
+        drivers=("ers",),
         role=DeviceRole.ACCESS,
     ),
     batfish_format=None,

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from qosforge.artifacts.store import canonical_json
 from qosforge.compiler.waves import require_canary
+from qosforge.deploy.driver_capabilities import require_installed
 from qosforge.deploy.route import lab_of
 from qosforge.errors import InputError, Place
 from qosforge.inventory.models import Network
@@ -59,13 +60,14 @@ class RunRequests(RunDecisions):
             The run, and whether it was newly made.
 
         Raises:
-            InputError: the network is read-only; it should measure, and the intent says nothing to judge; or the
-                request is wrong.
+            InputError: the network is read-only, or a driver is none of its device's platform; the run should
+                measure, and the intent says nothing to judge; or the request is wrong.
             NotAllowed: nobody who is operator of the network stands for the stored policy.
             KeyReused: the key stands for another request.
         """
         network = documents.network
         self._require_writable(network)
+        require_installed(network)
         require_canary(network)
         if documents.stored is not None:
             require_runnable(documents.stored, network.name)
