@@ -63,7 +63,7 @@ def running(router: LinuxTcDriver) -> str:
 
 
 def push(router: LinuxTcDriver, made: CompiledDevice, before: str) -> None:
-    """Enter what a device lacks, look whether it holds that, and take it back."""
+    """Enter what a device lacks, look whether it holds that, and take it back to what it held ``before``."""
     candidate = make_candidate(made, before)
     if not candidate.delta:
         return
@@ -136,11 +136,11 @@ def test_early_detection_reads_back_as_it_was_meant_and_is_undone(
     router: LinuxTcDriver, told: dict[str, object], drawn: Callable[[], st.SearchStrategy[dict[str, object]]]
 ) -> None:
     held: list[Red] = []
+    before = running(router)
 
     @given(wred=drawn(), percent=st.integers(1, 60))
     @FEW
     def check(wred: dict[str, object], percent: int) -> None:
-        before = running(router)
         made = with_wred(told, wred, percent, before)
         egress = made.plan.interfaces[-1].egress
         assert egress.scheduler is not None
@@ -256,6 +256,8 @@ def test_flows_of_a_class_are_served_in_turn(router: LinuxTcDriver, fair: bool) 
 
 
 def test_fair_queueing_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcDriver) -> None:
+    before = running(router)
+
     @given(
         flows=st.sampled_from([True, {"flows": 16}, {"flows": 4096}]),
         limit=st.one_of(
@@ -265,9 +267,10 @@ def test_fair_queueing_reads_back_as_it_was_meant_and_is_undone(router: LinuxTcD
     )
     @FEW
     def check(flows: object, limit: dict[str, object]) -> None:
-        before = running(router)
         treatment = {"bandwidth": {"percent": 30}, "queue_limit": limit, "fair_queue": flows}
         push(router, compiled_class({**BY_MARKS, "treatment": treatment}, before), before)
+
+    check()
 
 
 @pytest.mark.parametrize("lacking", ["none", "ets", "htb", "htb ets"])
@@ -285,11 +288,12 @@ def test_priority_without_a_cap_reads_back_as_it_was_meant_and_is_undone(
         ]
     )
 
+    before = running(router)
+    known = without(before, *lacking.split())
+
     @given(others=st.lists(treatments, max_size=3))
     @FEW
     def check(others: list[dict[str, object]]) -> None:
-        before = running(router)
-        known = without(before, *lacking.split())
         classes = [
             {
                 "name": f"c{number}",
@@ -352,13 +356,13 @@ def test_any_intent_is_held_as_meant_and_undone_by_a_kernel_with_every_scheduler
     """As on this machine's kernel in `tests.platforms.test_linux_tc`, which may lack most schedulers."""
     drawn = dialect("linux_tc")
     pushed: list[CompiledDevice] = []
+    before = running(router)
 
     @given(cases("linux_tc", drawn))
     @FEW
     def check(case: Case) -> None:
         site, *documents = case
         for intent in filter(None, map(loaded, documents)):
-            before = running(router)
             made = compiled(site, intent, before)
             if made is not None:
                 pushed.append(made)
