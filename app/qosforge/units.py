@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from datetime import date
 from decimal import Decimal
 from itertools import islice
 from typing import Annotated, Final
@@ -25,9 +26,9 @@ _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6}
 
 
 def shortened(value: object) -> str:
-    """A value as messages quote it: its Python form, cut where it is long."""
+    """A value as messages quote it: its Python form, a date as it is written; cut where it is long."""
     try:
-        text = repr(value)
+        text = str(value) if isinstance(value, date) else repr(value)
     except ValueError:  # Python writes no whole number of thousands of digits
         return f"a number of {value.bit_length():,} bits" if isinstance(value, int) else "values with a long number"
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -73,6 +73,50 @@ def test_a_wrong_word_is_referred_to_the_help_of_its_command(
     assert qosforge(*told_by.split()[1:]).code == 0
 
 
+HINTS: dict[str, tuple[list[object], str, str]] = {
+    "a policy with its ending": (
+        ["policy", "new", "a.yaml"],
+        "NAME: 'a.yaml' ends with '.yaml'",
+        "leave that out: the file is a.yaml anyway",
+    ),
+    "a hidden policy": (["policy", "new", ".a"], "NAME: '.a' begins with '.'", "begin with a letter"),
+    "an option as a policy": (["policy", "new", "--", "-x"], "NAME: '-x' begins with '-'", "begin with a letter"),
+    "a policy elsewhere": (["policy", "new", "a/b"], "NAME: 'a/b' has '/'", "letters, digits, '-' and '_'"),
+    "a policy without a name": (["policy", "new", ""], "NAME: nothing is written here", "begin with a letter"),
+    "no configuration": (["import", "{tmp}/none"], "{tmp}/none: cannot be read: No such file", "check the path"),
+    "a folder of configurations": (
+        ["import", "{tmp}"],
+        "{tmp}: is a folder",
+        "name its files, one a device; `qosforge network import FOLDER` takes a whole one",
+    ),
+    "a row of a check": (["doctor", "disk"], "there is no check 'disk'", "its row is of the check 'run directory'"),
+    "a network's row": (["doctor", "network campus"], "there is no check", "its row is of the check 'networks'"),
+    "a part's row": (["doctor", "pdf"], "there is no check 'pdf'", "its row is of the check 'optional parts'"),
+    "no role": (["user", "add", "x", "--role", "god"], "for '--role': 'god' is not one of", "user add --help"),
+    "a file as a folder": (
+        ["compile", POLICY, "-d", "r1", "-o", "/dev/full"],
+        "/dev/full/r1.cfg: cannot be written: /dev/full is a file",
+        "name a folder",
+    ),
+    "a date as a name": (
+        ["lint", "{tmp}/date.yaml"],
+        "intent: 2020-01-01 is a date, not text",
+        'write it in quotes: "2020-01-01"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_what_is_wrong_is_said_with_what_helps(qosforge: Command, tmp_path: Path, case: str) -> None:
+    given, says, hint = HINTS[case]
+    (tmp_path / "date.yaml").write_text("version: 1\nintent: 2020-01-01\nclasses: []\napply: []\n")
+    ended = qosforge(*(str(argument).format(tmp=tmp_path) for argument in given))
+    told = " ".join(ended.stderr.split())
+    assert ended.code == 2
+    assert says.format(tmp=tmp_path) in told
+    assert hint in told
+
+
 def test_a_bare_command_prints_its_help(qosforge: Command) -> None:
     ended = qosforge()
     assert ended.code == 2

@@ -68,8 +68,8 @@ CASES = {
     "percent zero": (("percent: 50", "percent: 0"), 7, "0 is not possible", "give at least 1"),
     "list for a mapping": (("treatment: {priority: {percent: 50}}", "treatment: [1]"), 7, "[1]", "{key: value}"),
     "mapping for a list": (("verify:\n  - {from", "verify:\n  {from"), 21, "not a list", "[a, b]"),
-    "date for a name": (("intent: campus-collaboration", "intent: 2024-01-01"), 2, "datetime.date", "write text"),
-    "date for a rate": (("768 kb/s", "2024-01-01"), 16, "datetime.date", "768 kb/s"),
+    "date for a name": (("intent: campus-collaboration", "intent: 2024-01-01"), 2, "is a date", "in quotes"),
+    "date for a rate": (("768 kb/s", "2024-01-01"), 16, "2024-01-01", "768 kb/s"),
     "infinite loss": (("loss: 0.1 %", "loss: .inf"), 8, "inf", "0.1 %"),
     "no number for a delay": (("p95: 40 ms", "p95: .nan"), 8, "nan", "16 ms"),
     "two defaults": (

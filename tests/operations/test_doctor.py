@@ -28,7 +28,7 @@ from qosforge.errors import InputError
 from qosforge.operations.checks import program, storage
 from qosforge.operations.checks.backups import check_backup
 from qosforge.operations.checks.model import CheckContext, CheckResult, CheckState
-from qosforge.operations.doctor import examine
+from qosforge.operations.doctor import CHECKS, check_of_row, examine
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import EXECUTORS, READINGS, RUNS, JournalAction, RunStatus
@@ -318,8 +318,15 @@ def test_a_worker_is_looked_for_on_its_own_machine(run: Run) -> None:
 
 
 def test_a_check_that_nobody_knows_is_reported(place: Path) -> None:
-    with pytest.raises(InputError, match="no check 'nothing'"):
+    with pytest.raises(InputError, match="no check 'nothing'") as refused:
         examine(Settings(), ["nothing"])
+    assert refused.value.hint.startswith("known: python, packages")
+
+
+def test_the_name_of_every_result_leads_to_its_check(place: Path) -> None:
+    for check in CHECKS:
+        results = examine(Settings(), [check])
+        assert [check_of_row(result.name) for result in results] == [check] * len(results)
 
 
 def test_a_device_between_two_states_is_reported(run: Run) -> None:

@@ -37,8 +37,11 @@ def read_text(file: Path, device: str | None = None) -> str:
     try:
         with file.open("rb") as stream:
             data = stream.read(LARGEST + 1)
+    except IsADirectoryError:
+        hint = "name its files, one a device; `qosforge network import FOLDER` takes a whole one"
+        raise InputError("is a folder", place, hint) from None
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place) from None
+        raise InputError(f"cannot be read: {error.strerror}", place, "check the path") from None
     return configuration_text(data, place)
 
 

@@ -177,7 +177,7 @@ def main() -> None:
     except QosforgeError as error:
         _fail(error)
     except typer.TyperException as wrong:
-        message = wrong.format_message()
+        message = wrong.format_message().replace(": Value error, ", ": ", 1)  # how pydantic begins
         if message:  # none where a bare command printed its help
             of_command = getattr(wrong, "ctx", None)  # a word that no command takes; none where a file is wrong
             command = of_command.command_path if of_command is not None else "qosforge"

@@ -125,6 +125,10 @@ def writing(path: Path) -> Iterator[None]:
     """
     try:
         yield
+    except (FileExistsError, NotADirectoryError):
+        in_the_way = next((one for one in path.parents if one.exists() and not one.is_dir()), path)
+        message = f"cannot be written: {in_the_way} is a file"
+        raise InputError(message, Place(file=str(path)), "name a folder") from None
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror}", Place(file=str(path)), "name a place that can be written"

@@ -105,8 +105,7 @@ def new(
     as_json: AsJson = False,
 ) -> None:
     """Make a policy from another one. Nothing is contacted."""
-    if not is_name(name):
-        raise InputError(f"{name!r} is no name", Place(path="NAME"), "letters, digits, '.', '-' and '_'")
+    _require_name(name)
     source, target = _file(start), into / f"{name}.yaml"
     if target.exists():
         raise InputError("there is something already", Place(file=str(target)), "choose another name")
@@ -119,6 +118,23 @@ def new(
         target.unlink()
         raise
     print_done("made", str(target), as_json=as_json)
+
+
+def _require_name(name: str) -> None:
+    """Make sure that a policy can be called so.
+
+    Raises:
+        InputError: it cannot; says what of the name is in the way.
+    """
+    if is_name(name):
+        return
+    place, hint = Place(path="NAME"), "begin with a letter; then letters, digits, '-' and '_'"
+    if is_name(name.removesuffix(".yaml")):
+        raise InputError(f"{name!r} ends with '.yaml'", place, f"leave that out: the file is {name} anyway")
+    if name and not is_name(name[0]):
+        raise InputError(f"{name!r} begins with {name[0]!r}", place, hint)
+    wrong = next((character for character in name if not is_name(f"a{character}")), None)
+    raise InputError("nothing is written here" if wrong is None else f"{name!r} has {wrong!r}", place, hint)
 
 
 def _files(folder: Path | None) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -91,6 +92,11 @@ def as_problem(
         return InputError(said[:begin] + message, document.place(path), hint)
     if kind in _EXPECTED:
         expected, hint = _EXPECTED[kind]
+        if isinstance(details["input"], date) and kind == "string_type":
+            written = shortened(details["input"])
+            return InputError(
+                f"{written} is a date, not text", document.place(path), f'write it in quotes: "{written}"'
+            )
         return InputError(f"{shortened(details['input'])} is not {expected}", document.place(path), hint)
     message = f"{shortened(details['input'])} is not possible here"
     return InputError(message, document.place(path), details["msg"][:1].lower() + details["msg"][1:])

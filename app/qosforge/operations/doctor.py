@@ -23,6 +23,7 @@ from qosforge.operations.checks import (
 )
 from qosforge.operations.checks.model import Check, CheckContext, CheckResult, CheckState
 from qosforge.settings import Settings
+from qosforge.system_packages import parts
 
 CHECKS: dict[str, Check] = {
     "python": program.check_python,
@@ -48,6 +49,21 @@ CHECKS: dict[str, Check] = {
 ON_REQUEST: dict[str, Check] = {"worker": executors.check_worker}
 """Checks that only some machines pass: run where they are named."""
 
+_ROWS = {
+    "disk": "run directory",
+    "clock": "database",
+    "tables": "database",
+    "engine": "database",
+    "pooler": "database",
+    "token": "users",
+    "vault": "credentials",
+    "keyring": "credentials",
+    "parquet": "optional parts",
+    "pg_dump": "optional parts",
+    "pg_restore": "optional parts",
+}
+"""Results with names of their own, and the checks that they are of; networks and optional parts have them, too."""
+
 
 def examine(
     settings: Settings, checks: Collection[str] = tuple(CHECKS), networks: Collection[Path] = ()
@@ -62,7 +78,9 @@ def examine(
     every = CHECKS | ON_REQUEST
     for name in checks:
         if name not in every:
-            raise InputError(f"there is no check {name!r}", hint=f"known: {', '.join(every)}")
+            of = check_of_row(name)
+            row = f"its row is of the check {of!r}: name that; " if of else ""
+            raise InputError(f"there is no check {name!r}", hint=f"{row}known: {', '.join(every)}")
     context = CheckContext(settings, os.environ, tuple(networks))
     results: list[CheckResult] = []
     for name in checks:
@@ -80,3 +98,12 @@ def examine(
                 CheckResult(name, CheckState.FAILED, f"cannot be checked: {told}", "see the other lines")
             )
     return results
+
+
+def check_of_row(name: str) -> str | None:
+    """The check that a result of this name is of; ``None`` where there is none."""
+    if name in CHECKS | ON_REQUEST:
+        return name
+    if name in parts():
+        return "optional parts"
+    return "networks" if name.startswith("network ") else _ROWS.get(name)

@@ -324,5 +324,7 @@ def _moved(name: str, base: int, newest: PolicyVersion | None) -> PolicyMoved:
 
 def _unknown(name: str, number: int | None = None) -> PolicyUnknown:
     what = f"policy {name[:64]!r}" if number is None else f"version {number} of policy {name[:64]!r}"
-    hint = "GET /api/v1/policies has the names" if number is None else f"GET /api/v1/policies/{name}/versions"
+    hint = f"GET /api/v1/policies/{name}/versions has those that there are"
+    if number is None:
+        hint = "`qosforge --server URL policy list`, or GET /api/v1/policies, has the names"
     return PolicyUnknown(f"there is no {what}", Place(path="policy"), hint)
