@@ -20,6 +20,7 @@ from qosforge.cli.catalogue import ENTRIES, modules
 from qosforge.cli.explain import print_explanation
 from qosforge.cli.output import print_error, print_json
 from qosforge.cli.server import choose
+from qosforge.cli.streams import interrupted
 from qosforge.cli.terminal import Verbosity, keep_foreign_logs_out, out, set_verbosity, showing_progress
 from qosforge.errors import InputError, Interrupted, QosforgeError, ServiceError
 from qosforge.release import release
@@ -171,9 +172,7 @@ def main() -> None:
         with showing_progress(_command_name(words)):
             code = command_line(words)(prog_name="qosforge", standalone_mode=False)
         if code == Interrupted.exit_code:  # what typer makes of an interrupt
-            raise Interrupted(
-                "interrupted", hint="if devices were being changed, `qosforge recover` finishes it or undoes it"
-            )
+            raise interrupted()
     except QosforgeError as error:
         _fail(error)
     except typer.TyperException as wrong:

@@ -43,11 +43,15 @@ def writable_streams() -> Iterator[None]:
         sys.exit(ServiceError.exit_code)
 
 
+def interrupted() -> Interrupted:
+    """What an interrupt is told as."""
+    hint = "a run that was begun goes on with the next `run`, `push` or `recover`; `qosforge cancel RUN` ends it"
+    return Interrupted("interrupted", hint=hint)
+
+
 def tell_interrupt() -> int:
     """Tell an interrupt, as the one document too where JSON was asked for; returns the exit code."""
-    error = Interrupted(
-        "interrupted", hint="if devices were being changed, `qosforge recover` finishes it or undoes it"
-    )
+    error = interrupted()
     if "--json" in sys.argv:
         sys.stdout.write(json.dumps({"errors": [error.document()]}, indent=2) + "\n")
     return _tell(error)
