@@ -1,4 +1,4 @@
-"""Words of ``features`` that a platform does not know, and drivers of others, are told with their place."""
+"""Features, platforms and drivers that are not known here, or not of each other, are told with their place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from qosforge.cli.options import load
 from qosforge.deploy.driver_capabilities import driver_capabilities, require_installed
-from qosforge.errors import InputError
+from qosforge.errors import InputError, InputErrors
 from qosforge.inventory.loader import load_network
 from qosforge.platforms.base import installed, platform
 from tests.checkout import ROOT
@@ -106,3 +106,32 @@ def test_platforms_speak_by_drivers_that_are_there() -> None:
     for name in installed():
         for driver in platform(name).family.drivers:
             driver_capabilities(driver, "r1")
+
+
+def test_every_unknown_platform_and_driver_is_told_with_its_place(tmp_path: Path) -> None:
+    folder = network(tmp_path, IN_HOST, "ets")
+    hosts, groups = tmp_path / "hosts.yaml", tmp_path / "groups.yaml"
+    hosts.write_text(
+        HOSTS.replace("driver: linux_tc", "driver: nope").replace("platform: cisco_ios", "platform: juniper")
+    )
+    with pytest.raises(InputErrors) as told:
+        load(ROOT / "policies" / "rfc4594-4-basic.yaml", folder, None)
+    driver, juniper = told.value.problems()
+    assert driver.message == "unknown driver 'nope'"
+    assert str(driver.where).startswith(f"{hosts}:7:13, ")
+    assert juniper.message == "unknown platform 'juniper'"
+    assert str(juniper.where).startswith(f"{hosts}:11:13, ")
+    assert "known: catalyst_2950, " in juniper.hint
+    with pytest.raises(InputErrors) as without_files:
+        require_installed(load_network(folder))
+    assert [str(problem.where) for problem in without_files.value.problems()] == ["r1", "r2"]
+
+    # What devices have from one place is told once.
+    hosts.write_text(
+        HOSTS.replace("  platform: linux_tc\n", "").replace("  platform: cisco_ios\n", "  groups: [all]\n")
+    )
+    groups.write_text("near: {groups: [all]}\nall: {platform: juniper}\n")
+    with pytest.raises(InputError) as at_once:
+        load(ROOT / "policies" / "rfc4594-4-basic.yaml", folder, None)
+    (problem,) = at_once.value.problems()
+    assert str(problem.where).startswith(f"{groups}:2:17, ")

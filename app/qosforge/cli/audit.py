@@ -20,7 +20,7 @@ from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
-from qosforge.deploy.driver_capabilities import require_driver, require_platform
+from qosforge.deploy.driver_capabilities import require_installed, require_platforms
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
@@ -69,12 +69,10 @@ def audit_(
         )
     folder = network_folder(network)
     net = load_network(folder)
-    for device in net.devices:
-        require_platform(device, folder)
+    require_platforms(net, folder)
     errors: list[dict[str, Any]] = []
     if files is None:
-        for device in net.devices:
-            require_driver(device, folder)
+        require_installed(net, folder)
         settings = load_settings()
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from qosforge.errors import InputError, Place
-from qosforge.inventory.feature_place import driver_place, feature_place
+from qosforge.errors import InputError, InputErrors, Place
+from qosforge.inventory.feature_place import DescribedPlaces
 from qosforge.inventory.models import Device, Network
-from qosforge.platforms.base import installed, platform
+from qosforge.platforms.base import installed, platform, unknown_platform
 from qosforge.units import listed, shortened
 
 
@@ -56,9 +56,12 @@ def driver_capabilities(driver: str, device: str) -> DriverCapabilities:
         InputError: it is not one that deployment was tried with.
     """
     if driver not in DRIVERS:
-        known = ", ".join(sorted(DRIVERS))
-        raise InputError(f"unknown driver {driver!r}", Place(device=device), f"known: {known}")
+        raise _unknown_driver(driver, Place(device=device))
     return DRIVERS[driver]
+
+
+def _unknown_driver(driver: str, place: Place) -> InputError:
+    return InputError(f"unknown driver {driver!r}", place, f"known: {', '.join(sorted(DRIVERS))}")
 
 
 def require_installed(network: Network, folder: Path | None = None) -> None:
@@ -68,38 +71,69 @@ def require_installed(network: Network, folder: Path | None = None) -> None:
 
     Raises:
         InputError: one has not.
+        InputErrors: there is more than one such problem; each is told.
     """
-    for device in network.devices:
-        require_platform(device, folder)
-        require_driver(device, folder)
+    places = DescribedPlaces(folder) if folder else None
+    _raise_all(
+        problem
+        for device in network.devices
+        for problem in (*_platform_problems(device, places), *_driver_problems(device, places))
+    )
 
 
-def require_driver(device: Device, folder: Path | None = None) -> None:
-    """Make sure that a device has a driver that speaks with its platform: another one enters lines that the device
-    refuses in the middle of a change, and in that of its rollback; ``folder`` as above.
+def require_platforms(network: Network, folder: Path | None = None) -> None:
+    """As `require_installed`, whatever the devices' drivers are: for what contacts none.
 
     Raises:
-        InputError: it has not.
+        InputError: a device has no platform that is installed, or features that are none of it.
+        InputErrors: there is more than one such problem; each is told.
     """
-    driver_capabilities(device.driver, device.name)
-    drivers = platform(device.platform, device.name).family.drivers
-    if device.driver not in drivers:
-        place = driver_place(folder, device.name) if folder else Place(device=device.name)
-        raise InputError(
-            f"the driver {device.driver} is none of {device.platform}", place, f"use {' or '.join(drivers)}"
-        )
+    places = DescribedPlaces(folder) if folder else None
+    _raise_all(problem for device in network.devices for problem in _platform_problems(device, places))
 
 
-def require_platform(device: Device, folder: Path | None = None) -> None:
-    """Make sure that a device has a platform that is installed, and features of it; ``folder`` as above.
+def _raise_all(found: Iterable[InputError]) -> None:
+    """Raise what was found, if anything; what devices have from one place of a group is told once."""
+    problems: list[InputError] = []
+    told: set[tuple[str | None, int | None, str]] = set()
+    for one in found:
+        at = (one.where.file, one.where.line, one.message)
+        if one.where.line is None or at not in told:
+            problems.append(one)
+        told.add(at)
+    if len(problems) > 1:
+        raise InputErrors("not of this installation", problems[0].where, problems[0].hint, problems)
+    for problem in problems:
+        raise problem
 
-    Raises:
-        InputError: it has not.
-    """
-    platform(device.platform, device.name)
+
+def _platform_problems(device: Device, places: DescribedPlaces | None) -> Iterator[InputError]:
+    """What of a device's platform and its features is not known here, each with its place."""
+    if device.platform not in installed():
+        yield unknown_platform(device.platform, _place(device, places, "platform"))
     for word in unknown_features(device.platform, device.features):
-        place = feature_place(folder, device.name, word) if folder else Place(device=device.name)
-        raise unknown_feature(device.platform, word, place)
+        place = places.feature(device.name, word) if places else Place(device=device.name)
+        yield unknown_feature(device.platform, word, place)
+
+
+def _driver_problems(device: Device, places: DescribedPlaces | None) -> Iterator[InputError]:
+    """A driver that is not known, or does not speak with the device's platform.
+
+    Such a one would enter lines that the device refuses in the middle of a change, and in that of its rollback.
+    """
+    if device.driver not in DRIVERS:
+        yield _unknown_driver(device.driver, _place(device, places, "data", "driver"))
+    elif device.platform in installed():
+        drivers = platform(device.platform).family.drivers
+        if device.driver not in drivers:
+            message = f"the driver {device.driver} is none of {device.platform}"
+            place = _place(device, places, "data", "driver")
+            yield InputError(message, place, f"use {' or '.join(drivers)}")
+
+
+def _place(device: Device, places: DescribedPlaces | None, *path: str) -> Place:
+    """Where a device has what stands at ``path``; its name alone where its files are not known."""
+    return places.value(device.name, *path) if places else Place(device=device.name)
 
 
 def unknown_features(name: str, features: Collection[str]) -> list[str]:

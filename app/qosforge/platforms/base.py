@@ -225,6 +225,10 @@ def platform(name: str, device: str = "") -> Platform:
         InputError: none is installed under this id.
     """
     if name not in installed():
-        place = Place(device=device or None)
-        raise InputError(f"unknown platform {name!r}", place, f"known: {', '.join(sorted(installed()))}")
+        raise unknown_platform(name, Place(device=device or None))
     return _loaded(name)
+
+
+def unknown_platform(name: str, place: Place) -> InputError:
+    """The error of a platform that is not installed."""
+    return InputError(f"unknown platform {name!r}", place, f"known: {', '.join(sorted(installed()))}")
