@@ -96,6 +96,15 @@ def test_what_was_done_is_a_document_too(
     assert json.loads(qosforge(*arguments, "--json").stdout) == document
 
 
+@pytest.mark.parametrize("words", [("user", "grant", "ann", "viewer"), ("token", "create", "ann")], ids=" ".join)
+def test_rights_on_a_network_that_is_not_there_are_told(qosforge: Command, words: tuple[str, ...]) -> None:
+    assert qosforge("user", "add", "ann", "--role", "viewer").code == 0
+    ended = qosforge(*words, "--network", "campsu", "--network", "campus")
+    assert ended.code == 0
+    assert ended.stderr.count("there is no network") == 1
+    assert "there is no network 'campsu' yet: did you mean 'campus'?" in ended.stderr
+
+
 def test_what_nobody_expected_is_reported_without_its_traceback(
     qosforge: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import sqlalchemy as sa
@@ -14,8 +15,10 @@ from qosforge.access.access import Access
 from qosforge.access.audit_log import Call, record_call
 from qosforge.access.roles import EVERY_NETWORK
 from qosforge.cli.account import account
+from qosforge.cli.terminal import progress
 from qosforge.database.connections import Database
 from qosforge.errors import InputError
+from qosforge.inventory import catalogue
 from qosforge.settings import load_settings
 
 Networks = Annotated[
@@ -27,6 +30,17 @@ Networks = Annotated[
 def grant_networks(chosen: list[str] | None) -> list[str]:
     """The networks of grants: those named, or the sign for every one."""
     return chosen or [EVERY_NETWORK]
+
+
+def tell_unknown(chosen: list[str] | None) -> None:
+    """Say of networks that the service does not have that it has not: rights may come before, or be mistyped."""
+    known = catalogue.Networks(load_settings().inventories_dir).names() if chosen else ()
+    for name in chosen or ():
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            progress(
+                "warning", f"there is no network {name!r} yet" + (f": did you mean {near[0]!r}?" if near else "")
+            )
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rich.table import Table
 from qosforge.access.roles import Role
 from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE, create_token, revoke_token, tokens
 from qosforge.access.users import find_user
-from qosforge.cli.local import Networks, changing, reading
+from qosforge.cli.local import Networks, changing, reading, tell_unknown
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_done, print_json
 from qosforge.cli.tables import print_table
@@ -42,6 +42,7 @@ def create(
         owner = find_user(connection, user)
         made, text = create_token(connection, owner, name, role, network, at=now, life=timedelta(days=days))
         detail["token"] = made.id
+    tell_unknown(network)
     if as_json:
         print_json({**to_jsonable_python(made), "token": text})
         return

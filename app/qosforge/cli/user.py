@@ -12,7 +12,7 @@ from rich.table import Table
 from qosforge.access.passwords import hash_password, set_password
 from qosforge.access.roles import EVERY_NETWORK, Role
 from qosforge.access.users import User, add_user, disable, enable, find_user, grant, revoke, users
-from qosforge.cli.local import Networks, changing, grant_networks, reading
+from qosforge.cli.local import Networks, changing, grant_networks, reading, tell_unknown
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_done, print_json
 from qosforge.cli.tables import print_table
@@ -48,6 +48,7 @@ def add(
         if role is not None:
             for one in grant_networks(network):
                 grant(connection, name, one, role)
+    tell_unknown(network)
     print_done("added", name, as_json=as_json)
 
 
@@ -77,6 +78,7 @@ def grant_(
     with changing("user grant", f"users/{name}", network, {"role": role}) as (connection, _):
         for one in grant_networks(network):
             grant(connection, name, one, role)
+    tell_unknown(network)
     print_done("granted", f"{role} to {name}", as_json=as_json)
 
 
