@@ -299,7 +299,8 @@ class LinuxTcDriver(BoundedDriver):
     def _running(self) -> tuple[str, ...]:
         said, errors, code = self._run(reading.script(schedulers=self._schedulers is None))
         if code:
-            raise CommandErrorException(f"{reading.last_asked(said)}: {errors.strip() or 'it fails'}")
+            command, answer = reading.broken_off(said)
+            raise CommandErrorException(f"{command}: {errors.strip() or answer or 'it fails'}")
         answers = reading.answered(said)
         try:
             if self._schedulers is None:

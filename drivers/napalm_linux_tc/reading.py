@@ -31,7 +31,8 @@ from napalm_linux_tc.virtual_queues import HOLDER
 _ASKED = "qosforge asks: "
 """What stands before the command of an answer. A router that answers with such a line spoils its own reading."""
 _SCHEDULERS = "schedulers"
-_CLASSES = f"^class ({'|'.join(sorted(filters.WITH))}) "
+_CLASSES = f"^class ({'|'.join(sorted(filters.WITH))}) [0-9a-f]*:[0-9a-f]"
+"""Not the root of HFSC, which is a class, too (``class hfsc 1: root``): its filters are those of the queue."""
 _SCRIPT = f"""\
 set -f
 ask() {{ printf '%s\\n' "{_ASKED}$*"; "$@" || exit 1; }}
@@ -101,9 +102,10 @@ def answered(said: str) -> dict[str, str]:
     return {command: "\n".join(lines) for command, lines in answers.items()}
 
 
-def last_asked(said: str) -> str:
-    """The command that a script ended with."""
-    return next(reversed(answered(said)), "sh")
+def broken_off(said: str) -> tuple[str, str]:
+    """The command that a script ended with, and what was answered to it."""
+    command = next(reversed(answered(said)), QDISCS)
+    return command, answered(said).get(command, said).strip()
 
 
 def told_schedulers(answers: Mapping[str, str]) -> tuple[str, ...]:

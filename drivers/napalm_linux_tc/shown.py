@@ -82,7 +82,7 @@ def shown_lines(answers: Answers) -> tuple[str, ...]:
     for dev in sorted(up):
         inside = {
             parent: tuple(filters.shown_filters(dev, parent, answer))
-            for (at, parent), answer in answers.inside.items()
+            for (at, parent), answer in sorted(answers.inside.items())
             if at == dev
         }
         with understood(f"{CLASSES} {dev}"):

@@ -35,7 +35,7 @@ SLACK = 5.0
 """Seconds beside the limits: logging in where the step comes later, logging out, and a machine that is busy."""
 
 ENDS: Mapping[str, str] = {
-    "prompt-inside-output": "the answer holds the prompt itself|the answer to '.*' is no JSON that is understood",
+    "prompt-inside-output": "the answer holds the prompt itself|there is no answer to 'tc -d -j qdisc show'",
     "hangs-up": "the device closed the session|tc -d -j qdisc show: hostname Bo",
     "endless-questions": "keeps asking|no answer for",
 }

@@ -149,5 +149,12 @@ def test_an_answer_that_is_missing_is_named_and_is_not_that_there_is_nothing(mis
 
 
 def test_what_a_script_ended_with_is_told() -> None:
-    assert reading.last_asked(script_says(SAID[:2])) == "ip -j link show"
-    assert reading.last_asked("") == "sh"
+    assert reading.broken_off(script_says(SAID[:2])) == ("ip -j link show", json.dumps(LINKS))
+    assert reading.broken_off("hostname Bo") == ("tc -d -j qdisc show", "hostname Bo")
+    assert reading.broken_off("") == ("tc -d -j qdisc show", "")
+
+
+def test_filters_stand_in_the_order_of_their_queues() -> None:
+    """Whatever the order in which the router tells of these: the kernel's own is that of a hash."""
+    backwards = reading.held_lines(reading.answered(script_says(SAID[:4] + SAID[4:6][::-1] + SAID[6:])))
+    assert backwards == reading.held_lines(reading.answered(script_says(SAID)))

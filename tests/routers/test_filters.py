@@ -186,3 +186,19 @@ def test_filters_of_each_kind_are_read(router: LinuxTcDriver) -> None:
     assert len(affected(wanted(held))) == len(kept)
     enter(router, CLEAR)
     assert running(router) == before
+
+
+@pytest.mark.needs("virtual-time-network")
+@pytest.mark.timeout(1200)
+def test_filters_at_the_root_of_hfsc_are_read_once(router: LinuxTcDriver) -> None:
+    """Its root is a class, too, and the kernel answers for both with the same."""
+    before = running(router)
+    tree = (
+        "tc qdisc replace dev wan0 root handle 1: hfsc default 1",
+        "tc class add dev wan0 parent 1: classid 1:1 hfsc ls rate 1mbit ul rate 1mbit",
+    )
+    enter(router, (*tree, "tc filter add dev wan0 parent 1: protocol ip pref 3 handle 6 fw classid 1:1"))
+    kept = [line for line in running(router).splitlines() if line.startswith("tc filter ")]
+    assert kept == ["tc filter add dev wan0 parent 1: protocol ip pref 3 fw chain 0 handle 0x6 classid 1:1"]
+    enter(router, CLEAR)
+    assert running(router) == before
