@@ -64,7 +64,8 @@ def test_an_interrupt_says_how_to_go_on(qosforge: Command, monkeypatch: pytest.M
     monkeypatch.setattr(local_runs, "open_service", interrupted)
     ended = qosforge(command, POLICY, "--json")
     assert ended.code == 130
-    assert "qosforge recover" in ended.stderr
+    assert "goes on with `qosforge recover`, or the next run or push" in ended.stderr
+    assert "`qosforge cancel RUN` ends it" in ended.stderr
     assert json.loads(ended.stdout)["errors"][0]["message"] == "interrupted"
 
 

@@ -45,7 +45,7 @@ def writable_streams() -> Iterator[None]:
 
 def interrupted() -> Interrupted:
     """What an interrupt is told as."""
-    hint = "a run that was begun goes on with the next `run`, `push` or `recover`; `qosforge cancel RUN` ends it"
+    hint = "a run that was begun goes on with `qosforge recover`, or the next run or push; `qosforge cancel RUN` ends it"
     return Interrupted("interrupted", hint=hint)
 
 
