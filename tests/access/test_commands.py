@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +63,35 @@ def test_a_token_is_shown_once_and_revoked(qosforge: Command, opened: Access) ->
     assert "revoked" in qosforge("token", "list").stdout
     with pytest.raises(NotAuthenticated):
         opened.authenticate(made["token"])
+
+
+def test_a_token_is_shown_also_where_the_networks_cannot_be_looked_up(
+    qosforge: Command, opened: Access, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    networks = tmp_path / "networks"
+    networks.mkdir()
+    monkeypatch.setenv("QOSFORGE_INVENTORIES_DIR", str(networks))
+    listed = Path.iterdir
+
+    def refused(folder: Path) -> Iterator[Path]:  # whatever its mode, root may list a folder
+        if folder == networks:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert qosforge("user", "add", "ann", "--role", "viewer", "-n", "campus").code == 0
+    assert qosforge("user", "grant", "ann", "operator", "-n", "campus").code == 0
+    made = qosforge("token", "create", "ann", "-n", "campus", "--json")
+    assert made.code == 0, made.stderr
+    assert opened.authenticate(json.loads(made.stdout)["token"]).roles == {"campus": Role.OPERATOR}
+
+
+def test_every_network_is_not_told_as_one_that_is_missing(qosforge: Command) -> None:
+    qosforge("user", "add", "ann")
+    granted = qosforge("user", "grant", "ann", "viewer", "--network", "*", "--network", "nowhere")
+    assert granted.code == 0
+    assert "there is no network 'nowhere' yet" in granted.stderr
+    assert "'*'" not in granted.stderr
 
 
 def test_a_password_is_read_from_standard_input(

@@ -17,7 +17,7 @@ from qosforge.access.roles import EVERY_NETWORK
 from qosforge.cli.account import account
 from qosforge.cli.terminal import progress
 from qosforge.database.connections import Database
-from qosforge.errors import InputError
+from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory import catalogue
 from qosforge.settings import load_settings
 
@@ -33,9 +33,18 @@ def grant_networks(chosen: list[str] | None) -> list[str]:
 
 
 def tell_unknown(chosen: list[str] | None) -> None:
-    """Say of networks that the service does not have that it has not: rights may come before, or be mistyped."""
-    known = catalogue.Networks(load_settings().inventories_dir).names() if chosen else ()
-    for name in chosen or ():
+    """Say of networks that the service does not have that it has not: rights may come before, or be mistyped.
+
+    What the command did is done, so where the service's networks cannot be listed nothing is said.
+    """
+    named = [name for name in chosen or () if name != EVERY_NETWORK]
+    if not named:
+        return
+    try:
+        known = catalogue.Networks(load_settings().inventories_dir).names()
+    except QosforgeError:
+        return
+    for name in named:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             progress(
