@@ -45,8 +45,8 @@ def writable_streams() -> Iterator[None]:
 
 def interrupted() -> Interrupted:
     """What an interrupt is told as."""
-    hint = "a run that was begun goes on with `qosforge recover`, or the next run or push; `qosforge cancel RUN` ends it"
-    return Interrupted("interrupted", hint=hint)
+    goes_on = "a run that was begun goes on with `qosforge recover`, or the next run or push"
+    return Interrupted("interrupted", hint=f"{goes_on}; `qosforge cancel RUN` ends it")
 
 
 def tell_interrupt() -> int:
