@@ -51,6 +51,14 @@ def test_all_files_are_written_or_none(qosforge, branch: Path, tmp_path: Path) -
     assert qosforge("import", branch, "--out", folder).code == 0
 
 
+def test_a_file_as_its_folder_is_told(qosforge, branch: Path) -> None:
+    ended = qosforge("import", branch, "--out", branch)
+    assert ended.code == 2
+    assert f"cannot be written: {branch} is a file" in ended.stderr
+    assert "name a folder" in ended.stderr
+    assert branch.read_text(encoding="utf-8") == BRANCH
+
+
 def test_nothing_is_overwritten(qosforge, branch: Path, tmp_path: Path) -> None:
     (tmp_path / "hosts.yaml").write_text("mine\n", encoding="utf-8")
     ended = qosforge("import", branch, "--out", tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.cli.output import write_file
+from qosforge.cli.output import require_writable, write_file
 from qosforge.errors import InputError
 from tests.full_disk import largest_file
 
@@ -53,3 +53,12 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     write_file(pipe, "text")
     reader.join()
     assert (read, pipe.is_fifo()) == (["text"], True)
+
+
+def test_a_link_to_itself_is_told(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(link)
+    for wanted in (lambda: require_writable(link), lambda: write_file(link, "text")):
+        with pytest.raises(InputError, match="cannot be written: Too many levels of symbolic links"):
+            wanted()
+    assert list(tmp_path.iterdir()) == [link]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -91,12 +92,15 @@ def _write(imported: ImportResult, folder: Path) -> None:
     for name in texts:
         if (folder / name).exists():
             raise InputError("is there already", Place(file=str(folder / name)), "name another folder")
+    written: list[Path] = []
     try:
         for name, text in texts.items():
             write_file(folder / name, text)
+            written.append(folder / name)
     except InputError:
-        for name in texts:
-            (folder / name).unlink(missing_ok=True)
+        for path in written:
+            with suppress(OSError):  # what is in the way of the writing is what is told
+                path.unlink()
         raise
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +97,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         if path.exists() and not path.is_file():  # a pipe or a device, in whose place nothing may be put
             path.write_bytes(data)
         else:
-            _replace(path.resolve(), data)
+            _replace(Path(os.path.realpath(path)), data)
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -105,8 +105,8 @@ def _replace(path: Path, data: bytes) -> None:
     scratch = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
         with scratch.open("xb") as file:
-            if path.exists():
-                shutil.copymode(path, scratch)
+            with suppress(FileNotFoundError):  # a link to itself is another failure, and told
+                scratch.chmod(stat.S_IMODE(path.stat().st_mode))
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
