@@ -120,7 +120,16 @@ def test_what_nobody_expected_is_reported_without_its_traceback(
     assert kept.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("words", [("--help",), ("policy", "list"), ("policy", "list", "--json")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--help",),
+        ("policy", "list"),
+        ("policy", "list", "--json"),
+        ("experiment", "list", "--json"),  # more than a stream holds back
+    ],
+    ids=" ".join,
+)
 def test_a_reader_that_goes_away_is_no_fault(words: tuple[str, ...]) -> None:
     command = [sys.executable, "-c", "from qosforge.cli.entry import main; main()", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root()) as process:

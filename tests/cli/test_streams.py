@@ -53,6 +53,44 @@ def test_closed_standard_error_is_not_in_the_way() -> None:
     assert b"voice-video" in ended.stdout
 
 
+STARTED = """
+import subprocess, sys
+from qosforge.cli.streams import writable_streams
+with writable_streams():
+    sys.exit(subprocess.run(["sh", "-c", "echo lost >&2"]).returncode)
+"""
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "0<&- 2>&-"])
+def test_a_process_that_is_started_has_a_standard_error_too(closed: str) -> None:
+    """Without one, the first file that it opens takes its number."""
+    program = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c", STARTED]
+    assert subprocess.run(program, stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+UNBUFFERED = """
+import os, sys
+from qosforge.cli.streams import writable_streams
+with writable_streams():
+    sys.stdout.write("at once")
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize(("unbuffered", "printed"), [("", b""), ("1", b"at once")])
+def test_an_unbuffered_output_stays_so(unbuffered: str, printed: bytes) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    ended = subprocess.run([sys.executable, "-c", UNBUFFERED], env=environment, capture_output=True, check=False)
+    assert (ended.stdout, ended.stderr) == (printed, b"")
+
+
+def test_a_document_is_there_before_its_command_ends() -> None:
+    program = "import os\nfrom qosforge.cli.output import print_json\nprint_json({})\nos._exit(0)"
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=False)
+    assert ended.stdout == b"{}\n"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["words", "json"])
 @pytest.mark.parametrize("words", [("policy", "list"), ("doctor", "python"), ("--version",)], ids=" ".join)

@@ -61,6 +61,7 @@ def print_json(document: Any) -> None:
     hide_progress()
     escaped = (sys.stdout.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8")
     sys.stdout.write(visible_json(json.dumps(document, indent=2, ensure_ascii=escaped)) + "\n")
+    sys.stdout.flush()  # who reads it need not wait for the end of the command
 
 
 def findings_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -8,8 +8,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from qosforge.errors import InputError, Interrupted, QosforgeError, ServiceError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _OUTPUT = 1
 _ERRORS = 2
@@ -24,6 +28,7 @@ def writable_streams() -> Iterator[None]:
     """
     if sys.stderr is None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), _ERRORS)
+        os.set_inheritable(_ERRORS, True)  # where it was opened as that number, the line above changes nothing
         sys.stderr = open(_ERRORS, "w", closefd=False)  # noqa: SIM115 - as long as the process
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="backslashreplace")
@@ -65,11 +70,12 @@ class _Output(io.FileIO):
 
         Raises:
             ServiceError: it takes no more; a full disk, say.
+            BrokenPipeError: whoever reads it went away.
         """
         try:
             return super().write(data)  # type: ignore[arg-type]
         except BrokenPipeError:
-            raise
+            raise BrokenPipeError from None  # with its number, typer ends the process as if findings stood
         except OSError as error:
             _let_go()
             raise ServiceError(
@@ -78,9 +84,20 @@ class _Output(io.FileIO):
             ) from None
 
 
+class _AtOnce(io.BufferedWriter):
+    """What an unbuffered Python prints through: nothing waits, and nothing is lost where a part alone was taken."""
+
+    def write(self, data: Buffer, /) -> int:
+        """See `io.BufferedWriter.write`."""
+        count = super().write(data)
+        self.flush()
+        return count
+
+
 def _checked(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    buffered = _AtOnce if stream.write_through else io.BufferedWriter
     return io.TextIOWrapper(
-        io.BufferedWriter(_Output(_OUTPUT, "wb", closefd=False)),
+        buffered(_Output(_OUTPUT, "wb", closefd=False)),
         encoding=stream.encoding,
         errors="backslashreplace",
         line_buffering=stream.line_buffering,
