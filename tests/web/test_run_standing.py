@@ -21,7 +21,13 @@ from qosforge.reports.model import ClassVerdict
 from qosforge.resources import root
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, retry
 from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.summaries import MeasurementSummary, ReadSummary, StageSummary, ValidateSummary
+from qosforge.runs.record.summaries import (
+    MeasurementSummary,
+    PredictionSummary,
+    ReadSummary,
+    StageSummary,
+    ValidateSummary,
+)
 from qosforge.runs.record.tables import JournalAction, RunStatus, Verdict
 from tests.web.people import Persons
 from tests.web.test_runs import wait_for_approval
@@ -51,7 +57,13 @@ def steps(client: TestClient, run: str) -> dict[str, str]:
     return {name: state for state, name in re.findall(r'class="step (\w+)".*?class="name">([^<]+)<', page, re.S)}
 
 
-def measure(backend: Backend, run: str, stage: str, delay_ms: float = 177) -> None:
+def measure(
+    backend: Backend,
+    run: str,
+    stage: str,
+    delay_ms: float = 177,
+    summary_of: type[MeasurementSummary] = MeasurementSummary,
+) -> None:
     """Let a delay be measured where 30 ms are asked for."""
     store, put = backend.run_requests.store, backend.artifacts.put_json
     objective = Objective(delay={"p95": 0.03})
@@ -61,7 +73,7 @@ def measure(backend: Backend, run: str, stage: str, delay_ms: float = 177) -> No
     )
     verdict = judge(objective, seen, evidence="emulated")
     of = {"scenario": "one", "traffic_class": "voice", "path": "a→b"}
-    with store.stage(run, stage, MeasurementSummary()) as summary:
+    with store.stage(run, stage, summary_of()) as summary:
         told = ClassVerdict(**of, objective=objective, verdict=verdict)
         summary.verdicts = put([told.model_dump(mode="json")])
 
@@ -227,6 +239,18 @@ BEFORE = {
 """What is said of a broken objective, and at its class, by the delay before the change in ms."""
 
 
+PREDICTED = [
+    (
+        177,
+        "met",
+        "Predicted: 1 objective broken. By the keep rule the change would be rolled back once it is measured.",
+    ),
+    (177, "no-worse", "Predicted: 1 objective broken. Kept if what is not shown to be met is shown to be better"),
+    (10, "met", "Approve this change?"),
+]
+"""What the card of the decision says, by the predicted delay in ms and the keep rule."""
+
+
 @pytest.mark.parametrize("before_ms", BEFORE)
 def test_what_is_broken_is_told_against_what_it_was_before(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str, before_ms: int
@@ -236,6 +260,22 @@ def test_what_is_broken_is_told_against_what_it_was_before(
     told, tile = BEFORE[before_ms]
     assert f"requested is at most 30 ms. {told} No device" in text(client.get(f"/runs/{run}/progress").text)
     assert f"✘ 0 of 1 met {tile}" in text(client.get(f"/runs/{run}/standing").text)
+
+
+@pytest.mark.parametrize(("delay_ms", "keep", "told"), PREDICTED)
+def test_who_approves_is_told_beforehand_what_the_prediction_breaks(
+    *, client: TestClient, backend: Backend, headers: dict[str, str], delay_ms: int, keep: str, told: str
+) -> None:
+    store = backend.run_requests.store
+    network = backend.artifacts.put_text(load_network(root() / "inventories" / NETWORK).model_dump_json())
+    run = store.create_run(NETWORK, "gold", "f" * 64, {"network": network, "keep": keep, "measure": True}).id
+    store.set_status(run, RunStatus.RUNNING)
+    measure(backend, run, "predict", delay_ms, PredictionSummary)
+    wait_for_approval(backend, run)
+    page = client.get(f"/runs/{run}?tab=changes").text
+    card = text(page[page.index('id="decide"') : page.index('id="approve"')])
+    assert told in card
+    assert ("Predicted:" in card) == (delay_ms > 30)
 
 
 def test_a_run_without_changes_whose_objectives_are_broken_says_so_first(

@@ -67,6 +67,11 @@ class RunVerdicts:
         return any(bound.observed.infinite for row in self.rows for bound in row.sides.values())
 
     @property
+    def predicted_broken(self) -> int:
+        """How many bounds the prediction shows to be broken by the change."""
+        return sum("predicted" in row.sides and row.sides["predicted"].outcome == "broken" for row in self.rows)
+
+    @property
     def unmet_before(self) -> UnmetBefore | None:
         """What was known before the change of the bounds that are not met after it; ``None`` where nothing was."""
         unmet = [row for row in self.rows if "after" in row.sides and row.sides["after"].outcome != "met"]
