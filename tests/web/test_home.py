@@ -18,16 +18,21 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.artifacts.store import Artifacts
 from qosforge.device_state.tables import DRIFT_WATCHES
+from qosforge.intent.policy_source import PolicySource
 from qosforge.release import release
 from qosforge.runs.record.readings import write_readings
 from qosforge.runs.record.reason import REASONED, Reason
+from qosforge.runs.record.resolved_run import ROLLBACK_OF
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RUNS, RunStatus, Verdict
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
+from tests.principals import somebody
 from tests.sqlite_steps import counted_steps
 from tests.web.people import Persons
 from tests.web.recorded import record
+from tests.web.test_policies import GOLD
+from tests.web.test_runs import told
 
 MARKUP = "<img src=x>"
 NOW = datetime.now(UTC)
@@ -41,6 +46,13 @@ def _run(
     reason = Reason("the line is down", "push", "call them") if status in REASONED else None
     store.set_status(run.id, status, verdict=verdict, reason=reason)
     return run.id
+
+
+def _roll_back(backend: Backend, run: str, status: RunStatus) -> None:
+    """A run of its own that rolls one on the campus back, and stands there."""
+    store = backend.run_requests.store
+    back = store.create_run("campus", "gold", "0" * 64, {ROLLBACK_OF: run})
+    store.set_status(back.id, status)
 
 
 def _watch(backend: Backend, network: str, **found: object) -> None:
@@ -126,6 +138,28 @@ def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
     page = client.get("/").text
     assert "healthy" in _card(page, "campus")
     assert "Nothing waits." in page
+
+
+def test_a_run_that_took_a_policy_away_is_not_called_kept_on_any_page(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    backend.policies.seen_by(somebody("ann")).store("gold", PolicySource(GOLD), "", network="*")
+    _roll_back(backend, _run(backend, "campus", RunStatus.KEPT), RunStatus.KEPT)
+    for page in ("/", "/networks", "/runs", "/policies", "/policies/gold"):
+        said = told(client.get(page))
+        assert "✔ rolled back to before" in said, page
+        assert "✔ kept" not in said, page
+    home = told(client.get("/"))
+    assert home.count("Rollback of gold") == 2  # at the network, and in the list
+    for state, names in (("in_force", False), ("undone", True)):
+        assert ("/policies/gold" in client.get("/policies", params={"state": state}).text) is names
+
+
+def test_a_rollback_that_waits_is_told_as_one(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    _roll_back(backend, _run(backend, "campus", RunStatus.KEPT), RunStatus.NEEDS_APPROVAL)
+    assert "Needs approval Rollback of gold on campus , created by" in told(client.get("/"))
 
 
 def test_a_run_that_was_rolled_back_is_told_in_a_line(

@@ -10,16 +10,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database
+from qosforge.runs.record.resolved_run import REAPPLIES, ROLLBACK_OF
 from qosforge.runs.record.tables import RUNS, RunStatus, Verdict
 
 _COLUMNS = [
-    RUNS.c[name] for name in ("id", "network", "policy", "status", "verdict", "created", "updated", "reason")
+    *(RUNS.c[name] for name in ("id", "network", "policy", "status", "verdict", "created", "updated", "reason")),
+    RUNS.c.params[ROLLBACK_OF].as_string().label("rollback_of"),
+    RUNS.c.params[REAPPLIES].as_boolean().label("reapplies"),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutline:
-    """A run at a glance; ``reason`` says why it ended without its change."""
+    """A run at a glance; ``reason`` says why it ended without its change, ``rollback_of`` which run it rolls back.
+
+    ``reapplies``: it brings its policy again, as it rolls a rollback back.
+    """
 
     id: str
     network: str
@@ -29,6 +35,13 @@ class RunOutline:
     created: datetime
     updated: datetime
     reason: str
+    rollback_of: str | None
+    reapplies: bool
+
+    @property
+    def takes_away(self) -> bool:
+        """Whether it was kept and took its policy away from the network."""
+        return self.status is RunStatus.KEPT and self.rollback_of is not None and not self.reapplies
 
 
 def newest_runs(database: Database, networks: Collection[str], each: int) -> dict[str, tuple[RunOutline, ...]]:
@@ -93,4 +106,6 @@ def _outline(row: sa.Row[Any]) -> RunOutline:
         row.created,
         row.updated,
         row.reason,
+        row.rollback_of,
+        bool(row.reapplies),
     )

@@ -12,6 +12,7 @@ from qosforge.keep_rule import KeepRule
 from qosforge.runs.record.set_aside import RecordedSetAside
 
 ROLLBACK_OF = "undo_of"
+REAPPLIES = "redoes"
 """The name under which records keep which run one rolls back."""
 
 
@@ -63,7 +64,7 @@ class ResolvedRun(BaseModel):
     timeout_seconds: float | None = None
     rollback_of: str | None = Field(default=None, alias=ROLLBACK_OF)
     """The run that this one rolls back."""
-    reapplies: bool = Field(default=False, alias="redoes")
+    reapplies: bool = Field(default=False, alias=REAPPLIES)
     """Whether it brings a change again, as it rolls a rollback back."""
     approval: Approval = "none"
     """Who has to approve the change."""

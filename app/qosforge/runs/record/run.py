@@ -49,6 +49,11 @@ class Run:
     reason_hint: str
 
     @property
+    def rollback_of(self) -> str | None:
+        """The run that this one rolls back."""
+        return self.resolved.rollback_of
+
+    @property
     def resolved(self) -> ResolvedRun:
         """What the run does."""
         columns = ("policy", "policy_version", "ticket", "source", "not_before", "deadline")

@@ -129,12 +129,16 @@ def _pages(own: PolicyMatches) -> int:
     return max(1, -(-len(own.cards) // AT_ONCE))
 
 
+def _in_force(card: PolicyCard) -> bool:
+    return any(run.status in _IN_FORCE and not run.takes_away for run in card.runs)
+
+
 def _undone(card: PolicyCard) -> bool:
-    return any(run.status not in _IN_FORCE | _WAITING for run in card.runs)
+    return any(run.takes_away or run.status not in _IN_FORCE | _WAITING for run in card.runs)
 
 
 _STATE_TESTS: dict[State, Callable[[PolicyCard], bool]] = {
-    "in_force": lambda card: any(run.status in _IN_FORCE for run in card.runs),
+    "in_force": _in_force,
     "waiting": lambda card: any(run.status in _WAITING for run in card.runs),
     "undone": _undone,
     "never": lambda card: not card.runs,
