@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,21 @@ def test_what_devices_would_be_given_stands_before_what_is_found(
     places = [page.index(f' id="{part}"') for part in parts]
     assert places == sorted(places)
     assert '<a href="#preview-findings">' in page[: places[0]], "the way to the findings is at the head"
+
+
+PREFERRED = "the policy prefers WRED and does without it here"
+DEMANDED = "leave WRED out for this device, or say 'prefer: true'"
+
+
+def test_a_hint_does_not_advise_what_the_policy_says_already(client: TestClient, viewer: dict[str, str]) -> None:
+    told = unescape(_plain(_preview(client, viewer, _form())))
+    assert PREFERRED in told
+    assert DEMANDED not in told
+    demanding = CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}")
+    assert demanding != CAMPUS
+    told = unescape(_plain(_preview(client, viewer, _form(demanding))))
+    assert DEMANDED in told
+    assert PREFERRED not in told
 
 
 def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:

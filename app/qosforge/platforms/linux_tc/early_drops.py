@@ -60,7 +60,8 @@ def lower_early_drops(
     several = len(curves) > 1
     scheduler = GRED if several else RED
     if scheduler not in request.features:
-        drops.findings.append(_refused(place, wred, "kernel-unknown", scheduler=scheduler))
+        variant = "kernel-unknown-preferred" if wred.prefer else "kernel-unknown"
+        drops.findings.append(_refused(place, wred, variant, scheduler=scheduler))
         return drops
     if several and not filters:
         drops.findings.append(_refused(place, wred, "filtered-input"))
