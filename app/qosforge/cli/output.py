@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +15,7 @@ from rich.text import Text
 
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import err, hide_progress, out, print_prose, progress
+from qosforge.cli.whole_files import try_whole, write_whole
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.findings import Finding, Severity
 from qosforge.reports.grouped_findings import group_findings
@@ -78,43 +76,17 @@ def require_writable(path: Path) -> None:
         InputError: it cannot be written there.
     """
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = not path.exists()
-        if new or path.is_file() or path.is_dir():  # a pipe would wait for its reader
-            path.open("ab").close()
-        if new:
-            path.unlink()
+        try_whole(path)
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file that the user asked for, with the folders above it: whole, or what was there stays.
+    """Write a file that the user asked for, with the folders above it: see `write_whole`.
 
     Raises:
         InputError: it cannot be written there.
     """
-    data = content if isinstance(content, bytes) else content.encode()
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and not path.is_file():  # a pipe or a device, in whose place nothing may be put
-            path.write_bytes(data)
-        else:
-            _replace(Path(os.path.realpath(path)), data)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put a file of these bytes in the place of another one, with that one's permissions."""
-    scratch = path.with_name(f".{secrets.token_hex(8)}.new")
-    try:
-        with scratch.open("xb") as file:
-            with suppress(FileNotFoundError):  # a link to itself is another failure, and told
-                scratch.chmod(stat.S_IMODE(path.stat().st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(path)
-    except BaseException:
-        scratch.unlink(missing_ok=True)
-        raise
+        write_whole(path, content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager
