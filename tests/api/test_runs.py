@@ -83,6 +83,7 @@ def test_a_run_is_recorded_with_who_asked_for_it_and_why(
     assert client.get(answer.headers["location"], headers=ann).json()["id"] == run["id"]
     (call,) = calls_page(backend.database, None)
     assert (call.actor, call.network, call.resource, call.status) == ("ann", "campus", f"{RUNS}/{run['id']}", 201)
+    assert call.detail == {"policy": recorded.resolved.policy_name}
 
 
 def test_who_may_approve_sets_a_finding_of_batfish_aside(

@@ -434,10 +434,10 @@ def test_what_is_not_met_is_kept_where_its_rule_says_so() -> None:
 
 
 def test_a_run_rolled_back_says_what_is_worse_again() -> None:
-    told = compared(False, why="voice a→b loss is worse", restores="voice a→b delay p95 177 ms → 72 ms")
+    told = compared(False, why="voice a→b loss is worse", restores="voice a→b delay p95 177 ms → 72 ms (better)")
     reason = final_reason(Steps(measure_after=BROKEN, compare=told)).message
     assert "nor is it shown that nothing is worse than before: voice a→b loss is worse" in reason
-    assert "What is restored is worse in this: voice a→b delay p95 177 ms → 72 ms" in reason
+    assert "What the change made better is lost again: voice a→b delay p95 177 ms → 72 ms (better)" in reason
 
 
 @pytest.mark.parametrize(

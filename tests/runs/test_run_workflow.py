@@ -558,7 +558,7 @@ def test_without_that_rule_it_goes_back_and_says_what_is_worse_again(site: Site)
     before = site.running()
     back = site.go(site.place(measure=True, intent=policy("30 ms")))
     assert (back.status, back.reason_step) == (RunStatus.ROLLED_BACK, "measure-after")
-    assert "after the push the objectives are not met. What is restored is worse in this:" in back.reason
+    assert "after the push the objectives are not met. What the change made better is lost again:" in back.reason
     assert "robin infn→vme delay p50" in back.reason
     assert site.running() == before
 

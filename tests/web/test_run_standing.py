@@ -15,6 +15,7 @@ from qosforge.api.backend import Backend
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge
+from qosforge.errors import Place
 from qosforge.inventory.loader import load_network
 from qosforge.note import note
 from qosforge.reports.model import ClassVerdict
@@ -230,6 +231,21 @@ def test_where_objectives_are_broken_the_class_is_named_and_where_to_change_it(
     said = text(client.get(f"/runs/{run}/progress").text)
     assert "What to do voice : 0 of 1 met. Give the class more in the policy, or ask for less" in said
     assert NOT_MET not in said
+
+
+def test_more_for_a_class_is_not_advised_where_its_links_alone_take_too_long(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    of = {"source": "a", "target": "b", "minimum": "31 ms", "bytes": 40}
+    found = note("objective-below-minimum", Place(traffic_class="voice"), **of)
+    kept = backend.artifacts.put_json([found.model_dump(mode="json")])
+    with backend.run_requests.store.stage(run, "validate", ValidateSummary(findings=kept)):
+        pass
+    roll_back(backend, run)
+    said = text(client.get(f"/runs/{run}/progress").text)
+    assert "voice : 0 of 1 met. More for voice does not help where the links alone take longer than" in said
+    assert "Give the class more" not in said
+    assert f'href="/runs/{run}?tab=findings#tabs"' in client.get(f"/runs/{run}/progress").text
 
 
 BEFORE = {

@@ -362,6 +362,10 @@ def test_an_order_takes_an_operator_of_the_network(client: TestClient, enter: En
     headers = enter("out", Role.OPERATOR, "campus")
     assert client.post("/runs", data=form, headers=headers).status_code == 403
     assert f">{NETWORK}<" not in client.get("/runs/new").text
+    enter("root", Role.ADMIN)
+    log = client.get("/calls", params={"kind": "runs", "who": "out"}).text
+    assert f"policy: {POLICY}<" in log, "the log says of which policy a run was to be"
+    assert re.search(r"<time datetime=\S+ data-exact>[\d-]+ \d\d:\d\d:\d\d UTC</time>", log)
 
 
 ACTIONS = ("approve", "reject", "cancel", "retry", "rollback")

@@ -38,7 +38,10 @@ def test_a_webhook_is_made_tried_and_removed(client: TestClient, persons: Person
         found = re.search(r'value="(whsec_[^"]+)"', made.text)
         assert found is not None
         secret = html.unescape(found[1])
+        assert re.search(r'<div id="webhooks" hx-swap-oob="true">.*href="/webhooks/chat"', made.text, re.S)
+        assert "There is no webhook yet." not in made.text
         page = client.get("/webhooks").text
+        assert '<div id="webhooks">' in page
         assert "a run has ended" in page
         assert "127.0.0.1" in page
         assert secret not in page

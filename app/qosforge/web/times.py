@@ -9,11 +9,15 @@ from datetime import UTC, datetime
 from markupsafe import Markup, escape
 
 
-def moment(at: datetime | None) -> Markup:
-    """A point in time as an element: UTC in the text, which scripts may show in the reader's own zone."""
+def moment(at: datetime | None, *, exact: bool = False) -> Markup:
+    """A point in time as an element: UTC in the text, which scripts may show in the reader's own zone.
+
+    ``exact``: there, too, with its seconds and the zone's name.
+    """
     if at is None:
         return Markup("–")
-    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), _utc(at))
+    kind = Markup(" data-exact") if exact else ""
+    return Markup('<time datetime="{}"{}>{}</time>').format(at.isoformat(), kind, _utc(at))
 
 
 def ago(at: datetime, *, ngettext: Callable[[str, str, int], str]) -> Markup:

@@ -66,6 +66,7 @@ def start_run(
         caller.require(Role.APPROVER, body.network)
     network = backend.networks.network(body.network)
     intent, stored = load_run_policy(backend.policies.seen_by(caller), body.policy)
+    audit.detail = {"policy": stored.name if stored else intent.intent.intent}
     run, made = backend.run_requests.submit(body, RunDocuments(network, intent, stored), caller.name, key)
     audit.resource = f"{RUNS}/{run.id}"
     response.headers["Location"] = audit.resource

@@ -297,7 +297,7 @@ class RunAttempt:
             in_time = word.kept is not None
             why += f", and {word.by} rejected keeping it" if in_time else ", and nobody said in time to keep it"
         if got.restores:
-            why += f". What is restored is worse in this: {got.restores}"
+            why += f". What the change made better is lost again: {got.restores}"
         return Reason(why, "measure-after", NOT_MET)
 
     def _await_keep_decision(self, question: str) -> KeepDecision:

@@ -77,7 +77,7 @@ def start_run(
     caller: Caller, backend: TheBackend, audit: TheAuditEntry, form: Annotated[RunForm, Depends()]
 ) -> Response:
     """Start the run, and go to its page."""
-    audit.network = form.network
+    audit.network, audit.detail = form.network, {"policy": form.policy}
     caller.require(Role.OPERATOR, form.network)
     if form.set_aside_code:
         caller.require(Role.APPROVER, form.network)

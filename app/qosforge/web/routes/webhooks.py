@@ -30,8 +30,7 @@ def every_webhook(page: ThePage, backend: TheBackend) -> Response:
     """All webhooks, and a form for a new one."""
     return page.answer(
         "webhooks/page.html.j2",
-        webhooks=rest.list_webhooks(backend),
-        health=backend.database.transact(webhook_health),
+        **_listed(backend),
         allowed=backend.settings.webhook_hosts,
         **_choices(page),
     )
@@ -48,9 +47,9 @@ def add_webhook(
     events: Events = None,
     networks: Networks = None,
 ) -> Response:
-    """Create a webhook and show its secret once."""
+    """Create a webhook and show its secret once, with the list that has it now."""
     made = rest.make_webhook(NewWebhook(name=name, url=url, events=events, networks=networks), backend, audit)
-    return page.answer("webhooks/made.html.j2", made=made)
+    return page.answer("webhooks/made.html.j2", made=made, **_listed(backend))
 
 
 @router.get("/webhooks/{name}", dependencies=_ADMIN)
@@ -116,6 +115,10 @@ def redeliver(page: ThePage, backend: TheBackend, name: str, delivery: str) -> R
     """Send a delivery again."""
     rest.redeliver_one(backend, name, delivery)
     return _details(page, backend, name, page.text("The delivery is sent once more."))
+
+
+def _listed(backend: TheBackend) -> dict[str, Any]:
+    return {"webhooks": rest.list_webhooks(backend), "health": backend.database.transact(webhook_health)}
 
 
 def _details(page: Page, backend: TheBackend, name: str, notice: str) -> Response:

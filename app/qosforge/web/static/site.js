@@ -101,7 +101,7 @@ function localTimes(within) {
     time.title = time.textContent;
     time.textContent = new Date(time.dateTime).toLocaleString(language, {
       dateStyle: "medium",
-      timeStyle: "short",
+      timeStyle: "exact" in time.dataset ? "long" : "short",
     });
   }
 }
