@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, TemplateError
 
 from qosforge.dscp import dscp_name
 from qosforge.resources import root
@@ -33,9 +34,13 @@ def _template(name: str) -> Template:
 
 
 def load_all() -> None:
-    """Read every template, so that none is read when it first serves."""
-    for name in _environment().list_templates():
-        _template(name)
+    """Read every template, so that none is read when it first serves.
+
+    One that cannot be read fails where it first serves, and hinders no other.
+    """
+    for name in _environment().list_templates(extensions=["j2"]):
+        with suppress(TemplateError, OSError, UnicodeDecodeError):
+            _template(name)
 
 
 @cache
