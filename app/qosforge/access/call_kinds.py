@@ -37,4 +37,9 @@ _BEGINS = {kind: _begins(kind) for kind in KINDS}
 
 def kind_of(action: str) -> Kind | Literal[""]:
     """The kind of a call by what was asked, ``POST /api/v1/runs``; empty where it belongs to none."""
-    return next((kind for kind in KINDS if action.startswith(_BEGINS[kind])), "")
+    return next(iter(kinds_of(action)), "")
+
+
+def kinds_of(action: str) -> list[Kind]:
+    """Every kind that a call could be of; more than one is a mistake in what kinds begin with."""
+    return [kind for kind in KINDS if action.startswith(_BEGINS[kind])]
