@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.cli.derive import stations
 from qosforge.cli.options import load
 from qosforge.deploy.driver_capabilities import driver_capabilities, require_installed
 from qosforge.errors import InputError, InputErrors
@@ -122,6 +123,9 @@ def test_every_unknown_platform_and_driver_is_told_with_its_place(tmp_path: Path
     assert juniper.message == "unknown platform 'juniper'"
     assert str(juniper.where).startswith(f"{hosts}:11:13, ")
     assert "known: catalyst_2950, " in juniper.hint
+    with pytest.raises(InputErrors) as derived:
+        stations(folder)
+    assert [problem.where for problem in derived.value.problems()] == [driver.where, juniper.where]
     with pytest.raises(InputErrors) as without_files:
         require_installed(load_network(folder))
     assert [str(problem.where) for problem in without_files.value.problems()] == ["r1", "r2"]

@@ -42,7 +42,7 @@ def stations(
 ) -> None:
     """Derive stations from access ports into links.yaml. Devices are only read; a station that is there stays."""
     net = load_network(network)
-    with _fleet(net) as fleet:
+    with _fleet(net, network) as fleet:
         found = derive_stations(fleet)
     if not as_json:
         print_notes(found.notes)
@@ -80,7 +80,7 @@ def traffic(
         hint = "letters, digits, '.', '-' and '_'"
         raise InputError(f"{name!r} cannot be a scenario's name", Place(path="--scenario"), hint)
     net = load_network(network)
-    with _fleet(net) as fleet:
+    with _fleet(net, network) as fleet:
         measured = measure_stations(fleet, seconds, _wait)
     found = scenario_of_counters(net, measured, name)
     if not as_json:
@@ -109,8 +109,8 @@ def _wait(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def _fleet(network: Network) -> Fleet:
-    require_installed(network)
+def _fleet(network: Network, folder: Path) -> Fleet:
+    require_installed(network, folder)
     settings = load_settings()
     route = route_to(settings, network)
     progress("read", route.told)

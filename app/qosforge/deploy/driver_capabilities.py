@@ -123,17 +123,24 @@ def _driver_problems(device: Device, places: DescribedPlaces | None) -> Iterator
     """
     if device.driver not in DRIVERS:
         yield _unknown_driver(device.driver, _place(device, places, "data", "driver"))
-    elif device.platform in installed():
-        drivers = platform(device.platform).family.drivers
-        if device.driver not in drivers:
-            message = f"the driver {device.driver} is none of {device.platform}"
-            place = _place(device, places, "data", "driver")
-            yield InputError(message, place, f"use {' or '.join(drivers)}")
+    elif not speaks_with(device.driver, device.platform):
+        yield foreign_driver(device.driver, device.platform, _place(device, places, "data", "driver"))
 
 
 def _place(device: Device, places: DescribedPlaces | None, *path: str) -> Place:
     """Where a device has what stands at ``path``; its name alone where its files are not known."""
     return places.value(device.name, *path) if places else Place(device=device.name)
+
+
+def speaks_with(driver: str, name: str) -> bool:
+    """Whether a driver is one of a platform; of one that is not installed nothing else is known."""
+    return name not in installed() or driver in platform(name).family.drivers
+
+
+def foreign_driver(driver: str, name: str, place: Place) -> InputError:
+    """The error of a driver that does not speak with an installed platform."""
+    hint = f"use {' or '.join(platform(name).family.drivers)}"
+    return InputError(f"the driver {driver} is none of {name}", place, hint)
 
 
 def unknown_features(name: str, features: Collection[str]) -> list[str]:

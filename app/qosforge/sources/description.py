@@ -11,7 +11,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from qosforge.deploy.driver_capabilities import driver_capabilities, unknown_feature, unknown_features
+from qosforge.deploy.driver_capabilities import (
+    driver_capabilities,
+    foreign_driver,
+    speaks_with,
+    unknown_feature,
+    unknown_features,
+)
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
 from qosforge.intent.yaml_source import Path_, YamlDocument, read_document
@@ -135,6 +141,7 @@ def _masked(details: ErrorDetails) -> ErrorDetails:
 def _unknown_platforms(description: SourceDescription, document: YamlDocument) -> list[InputError]:
     problems = []
     for name, choice in description.platforms.items():
+        known = True
         for key, check in (("platform", platform), ("driver", driver_capabilities)):
             value = getattr(choice, key)
             try:
@@ -143,6 +150,10 @@ def _unknown_platforms(description: SourceDescription, document: YamlDocument) -
             except InputError as error:
                 place = document.place(("platforms", name, key))
                 problems.append(InputError(error.message, place, error.hint))
+                known = False
+        if known and choice.driver is not None and not speaks_with(choice.driver, choice.platform):
+            place = document.place(("platforms", name, "driver"))
+            problems.append(foreign_driver(choice.driver, choice.platform, place))
         place = document.place(("platforms", name, "features"))
         words = unknown_features(choice.platform, choice.features)
         problems.extend(unknown_feature(choice.platform, word, place) for word in words)
