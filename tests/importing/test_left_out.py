@@ -422,3 +422,32 @@ def test_a_match_without_a_word_for_one_of_its_conditions_is_left_out_whole() ->
     assert drop_invalid(words, notes.append) == {"name": "calls", "match": {"any": [{"dscp": "ef"}]}}
     (told_once,) = notes
     assert told_once.startswith("match.any.0.destination_port: ")
+
+
+@pytest.mark.parametrize("quantor", ["any", "all", "none"])
+def test_a_match_of_nothing_else_is_left_out_with_one_note(quantor: str) -> None:
+    notes: list[str] = []
+    words = {
+        "name": "calls",
+        "match": {quantor: [{"protocol": "udp", "destination_port": "9-1"}]},
+        "treatment": {"priority": True},
+    }
+    left = {"name": "calls", "treatment": {"priority": True}}
+    assert drop_invalid(words, notes.append) == left
+    (told_once,) = notes
+    assert told_once.startswith(f"match.{quantor}.0.destination_port: ")
+
+
+@pytest.mark.parametrize("quantor", ["all", "none"])
+def test_conditions_that_hold_together_are_left_out_together(quantor: str) -> None:
+    """Without one of ``all`` or of ``none`` a class would take packets that the device does not."""
+    notes: list[str] = []
+    words = {
+        "name": "calls",
+        "match": {
+            quantor: [{"protocol": "udp", "destination_port": "9-1"}, {"dscp": "ef"}],
+            "any": [{"dscp": "af41"}],
+        },
+    }
+    assert drop_invalid(words, notes.append) == {"name": "calls"}
+    assert len(notes) == 1

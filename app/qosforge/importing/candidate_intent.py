@@ -194,7 +194,7 @@ def drop_invalid(words: IntentData, note: NoteUnmapped) -> IntentData:
             note(f"{'.'.join(map(str, path)) or 'this class'}: {why}")
             if not path or path == ("name",):
                 return {"name": words["name"]}
-            words = _drop(words, _whole_match(path))
+            words = _drop(words, _whole_match(words, path))
         else:
             break
     return words
@@ -211,11 +211,13 @@ def _refused_at(words: IntentData, details: ErrorDetails) -> tuple[tuple[str | i
     return tuple(path), details["msg"].removeprefix("Value error, ")
 
 
-def _whole_match(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _whole_match(words: IntentData, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """What is left out where the language rejects a value: of a match all of it, which without one of its
-    conditions would take packets that the device does not.
+    conditions would take packets that the device does not. Alternatives that are left match as before.
     """
-    return path[:3] if path[:2] == ("match", "any") else path
+    if path[0] != "match":
+        return path
+    return path[:3] if path[1:2] == ("any",) and len(path) > 2 and len(words["match"]["any"]) > 1 else ("match",)
 
 
 def _drop(words: IntentData, path: tuple[str | int, ...]) -> IntentData:
