@@ -8,8 +8,10 @@ import pytest
 
 from qosforge.errors import EngineBusy
 from qosforge.executor.executor import Executor
+from qosforge.resources import root
 from qosforge.runs.engine.ownership import owner_of
 from qosforge.settings import Settings
+from tests.system.command import Command
 
 from .support import Spawn
 
@@ -48,7 +50,17 @@ def test_a_second_owner_of_a_store_is_refused(tmp_path: Path, spawn: Spawn, link
     with pytest.raises(EngineBusy, match=f"process {first.pid} owns the run engine of this store") as caught:
         _start(tmp_path / "two", f"sqlite:///{name}")
     assert caught.value.where.file == str(name)
-    assert "where it is a service, name that with --server URL" in caught.value.hint
+    assert caught.value.hint.startswith("wait until its run has ended")
+    var = {"QOSFORGE_VAR_DIR": str(tmp_path / "three"), "QOSFORGE_DATABASE_URL": f"sqlite:///{name}"}
+    policy = root() / "policies" / "campus-collaboration.yaml"
+    for words, hint in (
+        (["run", str(policy)], "where it is a service, name that with --server URL; else wait until"),
+        (["recover"], "wait until its run has ended"),  # which has no such option
+    ):
+        refused = Command(words, var, tmp_path / words[0]).wait()
+        assert refused.code == EngineBusy.exit_code
+        told = f"process {first.pid} owns the run engine of this store {hint}"
+        assert told in " ".join(refused.stderr.split()), refused.stderr
     first.kill()
     first.wait(timeout=60)
     assert owner_of(store) is None

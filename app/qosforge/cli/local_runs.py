@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from qosforge.cli.account import account
@@ -24,7 +26,8 @@ from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.emulation import emulated_devices, with_lab_stations
-from qosforge.executor.service import RunEnd, open_service
+from qosforge.errors import EngineBusy
+from qosforge.executor.service import RunEnd, Service, open_service
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network
 from qosforge.keep_rule import in_words
@@ -48,11 +51,28 @@ from qosforge.tester.watch import Watch
 from qosforge.units import counted
 
 
+@contextmanager
+def _own_service() -> Iterator[Service]:
+    """The service of this process, for a command that a service elsewhere could carry out, too.
+
+    Raises:
+        EngineBusy: on SQLite, another process owns the engine; the hint tells of both ways.
+        StoreError: the store cannot be opened.
+    """
+    with ExitStack() as opened:
+        try:
+            service = opened.enter_context(open_service(load_settings(), progress))
+        except EngineBusy as busy:
+            hint = f"where it is a service, name that with --server URL; else {busy.hint}"
+            raise EngineBusy(busy.message, busy.where, hint) from None
+        yield service
+
+
 def start(run_options: RunOptions, reports: Reports, as_json: bool) -> None:
     """Start a run and carry it out to its end, or until it has to wait, and exit by what came of it."""
     loaded, network = load(run_options.policy, run_options.network, run_options.parameters)
     request = run_options.request()
-    with open_service(load_settings(), progress) as service:
+    with _own_service() as service:
         _report_recovered(service.recover())
         if request.measure:
             rule = keep_rule(network, loaded.intent.keep)

@@ -41,8 +41,7 @@ class Ownership:
                     raise EngineBusy(
                         f"process {lock.holder() or 'unknown'} owns {what}",
                         Place(file=str(file)),
-                        "where it is a service, name that with --server URL; else wait until its run has ended, or "
-                        "stop that process and use `qosforge recover`",
+                        "wait until its run has ended, or stop that process and use `qosforge recover`",
                     )
         except OSError as error:
             self.release()
