@@ -190,6 +190,10 @@ def test_tries_at_rolling_back_that_fail_alike_are_one_row(
     assert "tried" not in head  # what stands there failed once
     assert "Why it was to be rolled back voice a→b: delay p95 is" in head
     assert "the table is full" not in head
+    with store.stage(run, "rollback", StageSummary(errors=[StepError(device="e300", message="cannot be reached")])):
+        pass
+    head = text(client.get(f"/runs/{run}/progress").text)
+    assert re.search(r"cannot be reached \(tried 2 times, last 20\d\d-[^)]* UTC \)", head), head
 
 
 def test_a_device_between_two_states_is_named_with_what_comes_next(

@@ -181,6 +181,7 @@ def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Ente
     enter("ann", Role.OPERATOR)
     page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))
     assert "an approver who had no hand in the change approves its lines before anything is pushed" in page
+    assert "who wrote the policy, and who created, retried or cancelled the run" in page
     assert "Changes may begin at any time" in page
     nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
     assert "no check with an objective" in nothing
