@@ -68,6 +68,14 @@ def test_its_stations_send_probes_and_processors_of_this_machine_stop_none(lab: 
     assert busiest(AbortBounds(cpu_percent=80, look_seconds=3)) == 80
 
 
+def test_what_a_router_has_of_its_own_can_be_written_by_its_owner_alone(lab: Overlay, state: Path) -> None:
+    router = processes(state)["r1"]
+    for folder in ("/etc", "/etc/qosforge"):
+        assert (
+            inside(router, "nsenter", f"--mount=/proc/{router}/ns/mnt", "stat", "-c", "%a", folder).strip() == "755"
+        )
+
+
 def test_a_killed_lab_leaves_no_process_and_no_namespace(lab: Overlay, state: Path) -> None:
     held = processes(state)
     pid = int((state / "pid").read_text())

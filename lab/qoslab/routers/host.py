@@ -11,7 +11,9 @@ from pathlib import Path
 from qoslab.errors import StartError
 
 _NEEDED = {
+    "find": "findutils",
     "ip": "iproute2",
+    "ln": "coreutils",
     "tc": "iproute2",
     "nft": "nftables",
     "nsenter": "util-linux",
@@ -63,7 +65,7 @@ class Host:
         # Its /etc has the machine's entries, and one of its own, which outlives it. The links are in memory: on a
         # disk to make them takes longer than all else here.
         inside = (
-            'mount --bind "$0" /run && mount --bind /etc /run/etc && mount -t tmpfs etc /etc && '
+            'mount --bind "$0" /run && mount --bind /etc /run/etc && mount -t tmpfs -o mode=755 etc /etc && '
             "find /run/etc -mindepth 1 -maxdepth 1 ! -name qosforge -exec ln -s -t /etc {} + && "
             'mkdir /etc/qosforge && mount --bind "$1" /etc/qosforge && '
             "ip link set lo up && echo ready && exec sleep infinity"

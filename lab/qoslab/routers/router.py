@@ -52,7 +52,7 @@ class Router:
 
     def start(self) -> None:
         """Make it, without cables. Raises StartError where this machine cannot have it."""
-        require(("ip", "tc", "nft", "nsenter", "setpriv", "unshare"))
+        require(("find", "ip", "ln", "nft", "nsenter", "setpriv", "tc", "unshare"))
         if not Path(_SSHD).is_file():
             raise StartError("Linux routers need openssh-server: install the package")
         make_keys(self._state)
