@@ -62,7 +62,8 @@ def require_last(store: RunStore, run: Run) -> None:
     """Make sure that a kept run's change is the last one on its devices, and that what they held is known.
 
     Raises:
-        ChangedSince: a later one stands there, which going back would undo in silence; or a retention took it.
+        ChangedSince: a later one stands there, which going back would undo in silence.
+        RunExpired: a retention took what they held.
     """
     require_artifacts(store, run)
     mine = originals(store, run.id)

@@ -277,8 +277,8 @@ def _flat(scheduler: Scheduler, rate: int) -> SchedulerSpec:
 
 
 def _take_turns(queues: Sequence[Queue]) -> bool:
-    """Whether the weights of queues are bytes of a turn: those of fair queueing, too, where it has weights at all
-    (`ets`), and no percentages.
+    """Whether the weights of queues are bytes of a turn: those of fair queueing, too (`ets`), where they are no
+    percentages. A queue without any has a turn of one byte; no platform's plan has one in such a scheduler.
     """
     return all(q.priority or q.share is None or q.share.unit is ShareUnit.WEIGHT for q in queues)
 
