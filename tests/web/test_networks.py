@@ -111,6 +111,15 @@ def test_the_drawing_and_the_table_say_the_same(site: TestClient, backend: Backe
 
 
 @pytest.mark.usefixtures("ann")
+def test_a_port_that_only_marks_is_not_told_as_one_without_a_policy(site: TestClient, backend: Backend) -> None:
+    _kept(backend)
+    page = re.sub(r"<[^>]+>", " ", site.get("/networks/campus/devices/r1").text)
+    assert re.search(r"FastEthernet0/0\s+marks on input", page)
+    assert re.search(r"Ports with a policy\s+1\s+of 2, 1 more marks what comes in", page)
+    assert "r1 FastEthernet0/0: sends as delivered" in site.get("/networks/campus").text
+
+
+@pytest.mark.usefixtures("ann")
 def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend: Backend) -> None:
     texts = _kept(backend)
     site.get("/networks/campus")  # compares few devices at once; the list of networks tells what is known

@@ -70,6 +70,12 @@ class PortView:
         return f"port-{self.number}"
 
     @property
+    def only_marks(self) -> bool:
+        """Whether it marks what comes in, and sends as the device was delivered."""
+        port = self.port
+        return port is not None and port.state is not None and port.state.marks and not port.state.by_class
+
+    @property
     def has_policy(self) -> bool:
         """Whether the device is known to treat classes apart here."""
         return self.port is not None and self.port.state is not None and self.port.state.by_class
