@@ -14,7 +14,9 @@ from qosforge.api.backend import Backend, open_backend
 from qosforge.device_state.last_known import last_known
 from qosforge.platforms.device_text import DeviceText
 from qosforge.resources import root
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason
+from qosforge.runs.record.resolved_run import ROLLBACK_OF
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from tests.device_texts import said
@@ -108,6 +110,41 @@ def test_the_drawing_and_the_table_say_the_same(site: TestClient, backend: Backe
         assert state in table
     assert ("policy", "r1 Serial0/0: 3 queues, priority first, the others by their guaranteed shares") in told
     assert "style=" not in drawing
+
+
+def _overview(site: TestClient) -> str:
+    page = site.get("/networks/campus").text
+    return " ".join(re.sub(r"<[^>]+>", " ", page[: page.index('id="last-read"')]).split())
+
+
+@pytest.mark.usefixtures("ann")
+def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestClient, backend: Backend) -> None:
+    store = backend.run_requests.store
+    assert "Policy none" in _overview(site)
+    run = store.create_run("campus", "gold", "f" * 64, {}).id
+    store.set_status(run, RunStatus.KEPT, Verdict.MET)
+    page = site.get("/networks/campus").text
+    assert "Policy gold ✔ objectives met kept" in _overview(site)
+    assert f'href="/runs/{run}"' in page
+    assert 'href="/policies/gold"' in page
+
+    failed = store.create_run("campus", "silver", "e" * 64, {}).id
+    why = Reason("after the push the objectives are not met", "measure-after", NOT_MET)
+    store.set_status(failed, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=why)
+    told = _overview(site)
+    assert "Policy gold ✔ objectives met kept" in told
+    assert "last run: rolled back" in told
+
+    back = store.create_run("campus", "gold", "f" * 64, {ROLLBACK_OF: run}).id
+    store.set_status(back, RunStatus.KEPT)
+    told = _overview(site)
+    assert "Policy none no run was kept, or what was kept is rolled back" in told
+    assert "last run: rolled back to before" in told
+
+    stuck = store.create_run("campus", "silver", "e" * 64, {}).id
+    why = Reason("the table is full", "rollback", RECOVER, "e300")
+    store.set_status(stuck, RunStatus.NEEDS_RECOVERY, reason=why)
+    assert "A run stopped half-way: silver on campus . e300 stands between two states" in _overview(site)
 
 
 @pytest.mark.usefixtures("ann")

@@ -26,6 +26,7 @@ from qosforge.platforms.base import installed
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph
+from qosforge.web.views.network_runs import network_runs
 from qosforge.web.views.network_tables import DEVICE_STATES, DeviceSearch, NetworkTables
 from qosforge.web.views.networks import network_view
 from qosforge.web.views.overview import network_health
@@ -94,6 +95,7 @@ def show_network(
         "networks/network.html.j2",
         tab=tab,
         view=view,
+        runs=network_runs(backend, found.name),
         search=search,
         found=tables.links if tab == "links" else tables.devices,
         choices=tables.choices,

@@ -1,0 +1,43 @@
+"""What runs left on a network: the policy that it holds, the last run, and one that stands half-way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qosforge.api.backend import Backend
+from qosforge.runs.record.rolled_back import rolled_back_since
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.tables import RunStatus
+
+MOST = 50
+"""The newest runs that are looked through."""
+_HELD = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
+
+
+@dataclass(frozen=True)
+class NetworkRuns:
+    """Of the newest runs of a network: ``held`` is the one whose policy its devices hold, ``last`` the newest that
+    is over, ``half_way`` one with a device between two states; each ``None`` where there is none.
+    """
+
+    held: Run | None
+    last: Run | None
+    half_way: Run | None
+
+
+def network_runs(backend: Backend, network: str) -> NetworkRuns:
+    """What the newest runs of a network left on it.
+
+    Raises:
+        StoreError: the store is away.
+    """
+    store = backend.run_requests.store
+    runs = store.list_runs(limit=MOST, networks=[network])
+    gone = rolled_back_since(store, runs)
+    # A rollback brings no policy: what stands is what was kept before the run that it took back.
+    held = (run for run in runs if run.status in _HELD and run.id not in gone and run.resolved.rollback_of is None)
+    return NetworkRuns(
+        held=next(held, None),
+        last=next((run for run in runs if run.status.final), None),
+        half_way=next((run for run in runs if run.status is RunStatus.NEEDS_RECOVERY), None),
+    )
