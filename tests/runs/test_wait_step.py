@@ -12,11 +12,11 @@ from qosforge.errors import DeviceError, InputError, InputErrors, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.record.reason import RECOVER
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary
-from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.record.tables import JournalAction, RunStatus, Verdict
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import LockResult
@@ -84,6 +84,45 @@ def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_s
         assert lock(behind) == LockResult()
         run_requests.store.journal.append(stopped.run_id, wait.scope(stopped)[0], JournalAction.UNDONE)
     assert lock(behind) == LockResult(devices=wait.scope(behind))
+
+
+@pytest.mark.parametrize(
+    ("why", "verdict", "step", "message", "hint"),
+    [
+        (
+            half_way(Reason("the table is full", "rollback", RECOVER, "r1"), Reason("it is slow", "x", "y")),
+            Verdict.BROKEN,
+            "measure-after",
+            "it is slow; r1 was not put back at first: the table is full; its devices are put back",
+            NOT_MET,
+        ),
+        (
+            half_way(Reason("the table is full", "rollback", RECOVER, "r1"), Reason("r2 is away", "x", "y")),
+            None,
+            "rollback",
+            "r2 is away; r1 was not put back at first: the table is full; its devices are put back",
+            "begins it again",
+        ),
+        (WHY, None, WHY.step, f"{WHY.message}; its devices are put back", "begins it again"),
+    ],
+)
+def test_why_a_run_was_to_be_rolled_back_stands_first_once_its_devices_are_put_back(
+    *,
+    run_requests: RunRequests,
+    order: Submission,
+    why: Reason,
+    verdict: Verdict | None,
+    step: str,
+    message: str,
+    hint: str,
+) -> None:
+    context, store = waits(run_requests, order), run_requests.store
+    store.set_status(context.run_id, RunStatus.NEEDS_RECOVERY, verdict, reason=why)
+    wait.set_settled(context)
+    ended = run_requests.run(context.run_id)
+    assert (ended.status, ended.reason, ended.reason_step) == (RunStatus.ROLLED_BACK, message, step)
+    assert hint in ended.reason_hint
+    assert ended.reason_device == (why.device if why is WHY else "")
 
 
 @pytest.mark.usefixtures("stopped")

@@ -20,7 +20,8 @@ from qosforge.inventory.loader import load_network
 from qosforge.note import note
 from qosforge.reports.model import ClassVerdict
 from qosforge.resources import root
-from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, retry
+from qosforge.runs.record.interruption import put_back
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way, retry
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import (
     MeasurementSummary,
@@ -169,6 +170,31 @@ def test_a_rollback_that_was_done_in_the_end_did_not_fail(
     with store.stage(run, "rollback", StageSummary()):
         pass
     assert steps(client, run)["Roll back"] == "done"
+
+
+def test_a_rollback_that_was_refused_at_first_is_no_reason_but_history(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    measure(backend, run, "measure-after")
+    refused = StepError(device="e300", message="the table is full")
+    for _ in range(2):
+        with store.stage(run, "rollback", StageSummary(errors=[refused])):
+            pass
+    with store.stage(run, "rollback", StageSummary()):
+        pass
+    left = Reason("the table is full", "rollback", RECOVER, "e300")
+    why = half_way(left, Reason("loss", "measure-after", NOT_MET))
+    store.set_status(run, RunStatus.NEEDS_RECOVERY, Verdict.BROKEN, reason=why)
+    store.set_status(run, RunStatus.ROLLED_BACK, reason=put_back(store.get_run(run)))
+    head = text(client.get(f"/runs/{run}/progress").text)
+    assert re.search(r"↩ rolled back voice a→b: delay p95 is [^.]*\S", head)
+    assert "more reason" not in head
+    assert "Rollback e300: the table is full (tried 2 times). It is back since" in head
+    assert "Step Measure after the change" in head
+    assert "What to do voice : 0 of 1 met. Give the class more in the policy" in head
+    assert "Try again" not in head
+    assert steps(client, run)["Measure after"] == "failed"
 
 
 def test_tries_at_rolling_back_that_fail_alike_are_one_row(

@@ -4,8 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qosforge.runs.record.reason import Reason
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.reason import NOT_MET, Reason, because_first, retry
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.tables import RunStatus, Verdict
+
+_NOT_MET = frozenset({Verdict.BROKEN, Verdict.INCONCLUSIVE})
+
+
+def put_back(run: Run) -> Reason:
+    """Why a run did not keep its change that stopped between two states, and whose devices are put back by now.
+
+    That a device refused its rollback at first is no reason to try the same change again where its objectives were
+    not met.
+    """
+    told = because_first(run.reason, run.reason_device) or "it was cut short"
+    if run.verdict in _NOT_MET:
+        return Reason(told, "measure-after", NOT_MET)
+    # Of two errors the device is that of the rollback, which is over.
+    device = run.reason_device if told == run.reason else ""
+    return Reason(told, run.reason_step or "rollback", retry(run.id), device)
 
 
 def interrupted_outcome(

@@ -22,6 +22,7 @@ REASONED = frozenset(
 RECOVER = "qosforge recover puts its devices back; a service does it by itself, and again until they answer"
 
 _FINISH = "finish run "
+_BECAUSE = "; it was rolled back because of: "
 
 NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
 """The way on where measuring did not show what the policy asks for."""
@@ -48,6 +49,20 @@ class Reason:
             "reason_hint": self.hint,
             "reason_device": self.device,
         }
+
+
+def half_way(left: Reason, why: Reason) -> Reason:
+    """Why a rollback left a device between two states, and why there was to be one."""
+    return Reason(f"{left.message}{_BECAUSE}{why.message}", left.step, RECOVER, left.device)
+
+
+def because_first(message: str, device: str) -> str:
+    """The message of `half_way` once the ``device`` is put back: why it was rolled back, then what hindered it.
+
+    Another message stays as it is.
+    """
+    left, _, why = message.partition(_BECAUSE)
+    return f"{why}; {device or 'a device'} was not put back at first: {left}" if why else message
 
 
 def settle_first(run_id: str) -> str:

@@ -15,7 +15,7 @@ from itertools import count
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.errors import QosforgeError, TesterError
 from qosforge.runs.engine.port import Engine
-from qosforge.runs.record.reason import NOT_MET, REASONED, RECOVER, Reason, reason_of_errors, retry
+from qosforge.runs.record.reason import NOT_MET, REASONED, Reason, half_way, reason_of_errors, retry
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import PreparedDevice
 from qosforge.runs.record.tables import RunStatus, Verdict
@@ -375,9 +375,7 @@ class RunAttempt:
         self._progress.restored = undone.running
         if undone.errors:
             status = RunStatus.NEEDS_RECOVERY
-            left = self._reason(undone.errors, "rollback")
-            message = f"{left.message}; it was rolled back because of: {reason.message}"
-            reason = Reason(message, left.step, RECOVER, left.device)
+            reason = half_way(self._reason(undone.errors, "rollback"), reason)
         elif undone.unchanged and status is RunStatus.ROLLED_BACK:
             status = RunStatus.FAILED
         return AttemptOutcome(status, reason, outcome, errors=[*errors, *undone.errors])

@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Literal
 from urllib.parse import urlencode
@@ -45,7 +46,7 @@ from qosforge.tester.measurement.document import Side
 from qosforge.web.views.changes import DiffLine, Sign
 from qosforge.web.views.run_classes import ClassTile, class_tiles
 from qosforge.web.views.run_figures import DrawnFigures
-from qosforge.web.views.run_steps import StageRow, Step, stage_rows, steps_of
+from qosforge.web.views.run_steps import StageRow, Step, refused_rollback, rollback_rows, stage_rows, steps_of
 from qosforge.web.views.run_verdicts import RunVerdicts
 
 Tab = Literal["changes", "objectives", "figures", "findings", "events"]
@@ -197,9 +198,14 @@ class RunView:
     stage_rows = staticmethod(stage_rows)
 
     @property
+    def refused_rollback(self) -> tuple[StageRow, datetime] | None:
+        """The last tries at rolling back that failed alike, and when it was done; ``None`` where it was not so."""
+        return refused_rollback(self.progress.stages)
+
+    @property
     def last_rollback(self) -> StageRow | None:
         """The tries at rolling back that failed alike, the newest of them."""
-        rows = [row for row in stage_rows(self.progress.stages) if row.last.name == "rollback"]
+        rows = rollback_rows(self.progress.stages)
         return rows[-1] if rows else None
 
     @cached_property
@@ -328,7 +334,7 @@ class RunView:
         if self.run.status not in _NOT_KEPT:
             return ()
         stages: Sequence[Stage] = self.progress.stages
-        if self.run.status is RunStatus.NEEDS_RECOVERY:  # why it does not go back is its own reason
+        if self.run.status in (RunStatus.NEEDS_RECOVERY, RunStatus.ROLLED_BACK):  # how it went back is told apart
             stages = [stage for stage in stages if stage.name != "rollback"]
         return failure_reasons(stages, self.report)
 

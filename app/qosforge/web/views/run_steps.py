@@ -75,6 +75,19 @@ def stage_rows(stages: Sequence[Stage]) -> list[StageRow]:
     return [StageRow(row[-1], len(row), row[0].started, _seconds(row)) for row in rows]
 
 
+def rollback_rows(stages: Sequence[Stage]) -> list[StageRow]:
+    """The tries at rolling back, as they are listed."""
+    return [row for row in stage_rows(stages) if row.last.name == "rollback"]
+
+
+def refused_rollback(stages: Sequence[Stage]) -> tuple[StageRow, datetime] | None:
+    """The last tries at rolling back that failed alike, and when it was done; ``None`` where it was not so."""
+    rows = rollback_rows(stages)
+    failed = [row for row in rows if row.last.summary.errors]
+    back = rows[-1].last.ended if rows else None
+    return None if not failed or back is None or failed[-1] is rows[-1] else (failed[-1], back)
+
+
 def _fails_like(stage: Stage, other: Stage) -> bool:
     same = (stage.name, stage.summary.errors) == (other.name, other.summary.errors)
     return same and bool(stage.summary.errors)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import StoreError
 from qosforge.policy_library.trust import find_distrust
-from qosforge.runs.record.interruption import interrupted_outcome
+from qosforge.runs.record.interruption import interrupted_outcome, put_back
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
@@ -288,12 +288,12 @@ def set_settled(context: Context) -> Done:
         if run.status not in _UNSETTLED:
             return None
         if run.cancelled_by:
-            ended, told = RunStatus.CANCELLED, f"cancelled by {run.cancelled_by}"
+            told = Reason(f"cancelled by {run.cancelled_by}", run.reason_step or "rollback", retry(run.id))
+            ended, why = RunStatus.CANCELLED, replace(told, device=run.reason_device)
         else:
-            ended, told = RunStatus.ROLLED_BACK, run.reason or "it was cut short"
+            ended, why = RunStatus.ROLLED_BACK, put_back(run)
         if not saved:
-            told += "; its devices are put back"
-        why = Reason(told, run.reason_step or "rollback", retry(run.id), run.reason_device)
+            why = replace(why, message=f"{why.message}; its devices are put back")
         status, reason = interrupted_outcome(run.id, saved, touched, why, ended)
         return {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
 
