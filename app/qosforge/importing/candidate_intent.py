@@ -215,9 +215,17 @@ def _whole_match(words: IntentData, path: tuple[str | int, ...]) -> tuple[str | 
     """What is left out where the language rejects a value: of a match all of it, which without one of its
     conditions would take packets that the device does not. Alternatives that are left match as before.
     """
-    if path[0] != "match":
+    if path[0] != "match" or (path[-1] in {"source", "destination"} and _is_every_address(words, path)):
         return path
     return path[:3] if path[1:2] == ("any",) and len(path) > 2 and len(words["match"]["any"]) > 1 else ("match",)
+
+
+def _is_every_address(words: IntentData, path: tuple[str | int, ...]) -> bool:
+    """Whether a refused condition takes every packet: without it the match is no other one."""
+    inner: Any = words
+    for part in path:
+        inner = inner[part]
+    return str(inner).endswith("/0")
 
 
 def _drop(words: IntentData, path: tuple[str | int, ...]) -> IntentData:
