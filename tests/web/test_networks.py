@@ -183,6 +183,34 @@ def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend
 
 
 @pytest.mark.usefixtures("ann")
+def test_every_page_tells_drift_alike(site: TestClient, backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = _kept(backend)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(backend.summaries), "_make_later", lambda *_: None)  # as if it took its time
+        home = site.get("/").text
+    assert _fact(home, "Drift") == "being compared"
+    assert "healthy" not in home, "nothing is known of it yet"
+    page = site.get("/networks/campus?tab=checks").text  # compares few devices at once
+    assert re.search(r"Drifted</dt>\s*<dd[^>]*>0</dd>", page)
+    assert _fact(page, "State").startswith("none, ")
+    assert _fact(page, "Last look at every device") == "none yet"
+    assert _fact(site.get("/").text, "Drift") == _fact(page, "State")
+    changed = {**texts, "r1": texts["r1"].replace("priority percent 50", "priority percent 30")}
+    record(backend.run_requests.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    page = site.get("/networks/campus?tab=checks").text
+    assert re.search(r"Drifted</dt>\s*<dd[^>]*>1</dd>", page)
+    assert _fact(page, "State") == "✘ 1 device drifted r1"
+    assert _fact(site.get("/").text, "Drift") == "✘ 1 device drifted"
+
+
+def _fact(page: str, name: str) -> str:
+    """What stands under a name in a list of facts, without its markup."""
+    found = re.search(rf"<dt>{name}</dt>\s*<dd>(.*?)</dd>", page, re.DOTALL)
+    assert found is not None
+    return " ".join(re.sub(r"<[^>]+>", " ", found[1]).replace(" ,", ",").split())
+
+
+@pytest.mark.usefixtures("ann")
 def test_a_switch_drifts_with_all_ports_that_share_its_queues(site: TestClient, backend: Backend) -> None:
     texts = _kept(backend)
     delivered = startups(backend.networks.network("campus"))

@@ -58,11 +58,12 @@ class KnownDevices:
 class KnownDrift:
     """The devices of a network that drifted by their last reading, and those that are as the last run left them.
 
-    A device that was never read, that no run settled or that is being summarized is in neither.
+    Those that are ``pending`` are being compared. A device that was never read or that no run settled is in none.
     """
 
     drifted: tuple[str, ...] = ()
     settled: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ class DeviceSummaries:
             name: KnownDrift(
                 tuple(sorted(device for device, has_drift in found.items() if has_drift)),
                 tuple(sorted(device for device, has_drift in found.items() if has_drift is False)),
+                tuple(sorted(device for device, one in missing.get(name, {}).items() if one.baseline is not None)),
             )
             for name, found in drifted.items()
         }

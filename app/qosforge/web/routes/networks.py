@@ -89,12 +89,14 @@ def show_network(
     """A network: its drawing and devices, its links, what they are checked for, or its settings."""
     found = backend.networks.network(network)
     view = network_view(backend, found)
+    (health,) = network_health(backend, [found.name])
     tables = NetworkTables(view, search)
     has_graph = len(found.devices) > MANY_DEVICES
     return page.answer(
         "networks/network.html.j2",
         tab=tab,
         view=view,
+        health=health,
         runs=network_runs(backend, found.name),
         search=search,
         found=tables.links if tab == "links" else tables.devices,
@@ -151,7 +153,8 @@ def watch_network(
     """Set how often a network is checked for drift."""
     watch = rest.watch_network(DriftInterval(minutes=minutes), backend, audit, network)
     notice = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
-    return page.answer("networks/drift.html.j2", watch=watch, notice=notice)
+    (health,) = network_health(backend, [network])
+    return page.answer("networks/drift.html.j2", watch=watch, health=health, notice=notice)
 
 
 def _rules(backend: Backend, network: str) -> dict[str, Any]:

@@ -62,9 +62,18 @@ class NetworkHealth:
         return frozenset(self.drift.drifted) | (self.watch.drifted.keys() - frozenset(self.drift.settled))
 
     @property
+    def comparing(self) -> bool:
+        """Whether devices are being compared, and none is known to have drifted."""
+        return bool(self.drift.pending) and not self.drifted
+
+    @property
     def in_step(self) -> bool:
         """Whether devices were compared and none drifted."""
-        return not self.drifted and bool(self.drift.settled or self.watch.state is DriftState.IN_STEP)
+        return (
+            not self.drifted
+            and not self.comparing
+            and bool(self.drift.settled or self.watch.state is DriftState.IN_STEP)
+        )
 
     @property
     def looked(self) -> datetime | None:
@@ -127,6 +136,8 @@ class NetworkHealth:
             return "bad"
         if self.drifted or self.breaking or (self.last and self.last.status in _UNWELL):
             return "warn"
+        if self.comparing:
+            return "unknown"
         if self.in_step or any(run.status in _SETTLED for run in self.runs):
             return "ok"
         return "unknown"
