@@ -190,7 +190,7 @@ def test_a_rollback_that_was_refused_at_first_is_no_reason_but_history(
     head = text(client.get(f"/runs/{run}/progress").text)
     assert re.search(r"↩ rolled back voice a→b: delay p95 is [^.]*\S", head)
     assert "more reason" not in head
-    assert "Rollback e300: the table is full (tried 2 times). It is back since" in head
+    assert "Rollback Failed at first: e300: the table is full (tried 2 times). It is back since" in head
     assert "Step Measure after the change" in head
     assert "What to do voice : 0 of 1 met. Give the class more in the policy" in head
     assert "Try again" not in head
