@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from qosforge.access.roles import Role
 from qosforge.emulation import start_lab
@@ -90,6 +90,34 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     text.fill(field_text.input_value().replace("percent: 500", "percent: 40"))
     expect(r1).to_contain_text("priority percent 40", timeout=LONG_MS)
     expect(preview).not_to_contain_text("This cannot be compiled")
+
+
+def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are_accepted(
+    site: Site, tab: Callable[..., Tab], ann: str
+) -> None:
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+
+    def as_on_devices_themselves(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.text().replace(" data-said", ' data-said data-unless-accepted="Cannot start: unconfirmed"', 1)
+        route.fulfill(response=answer, body=told)
+
+    page.route("**/preview", as_on_devices_themselves)
+    page.goto(f"/runs/new?network={LAB}&policy=infn-fnal-pq")
+    start = page.locator("#start-run")
+    why = page.get_by_role("link", name="Cannot start: unconfirmed")
+    expect(why).to_be_visible(timeout=LONG_MS)
+    expect(start).to_be_disabled()
+    why.click()
+    accept = page.get_by_role("checkbox", name="Enter unconfirmed lines, too")
+    accept.check()
+    expect(start).to_be_enabled()
+    expect(why).to_be_hidden()
+    accept.uncheck()
+    expect(start).to_be_disabled()
+    one.require_sound()
 
 
 def test_devices_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: str, lab: None) -> None:

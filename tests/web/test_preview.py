@@ -40,10 +40,12 @@ Form = dict[str, str]
 
 @pytest.fixture(scope="module")
 def inventories(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The campus, and copies of it under other names."""
+    """The campus, and copies of it under other names; of ``real`` a device is reached itself."""
     folder = tmp_path_factory.mktemp("inventories")
-    for name in ("campus", "other", "unread"):
+    for name in ("campus", "other", "unread", "real"):
         shutil.copytree(root() / "inventories" / "campus", folder / name)
+    hosts = folder / "real" / "hosts.yaml"
+    hosts.write_text(hosts.read_text(encoding="utf-8").replace("\nr1:\n", "\nr1:\n  hostname: 127.0.0.1\n"))
     return folder
 
 
@@ -127,6 +129,28 @@ def test_a_hint_does_not_advise_what_the_policy_says_already(client: TestClient,
     told = unescape(_plain(_preview(client, viewer, _form(demanding))))
     assert DEMANDED in told
     assert PREFERRED not in told
+
+
+def test_lines_that_a_run_would_refuse_are_told_where_devices_are_reached_themselves(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
+    page = _preview(client, viewer, _form(network="real"))
+    told = _plain(page)
+    assert "▲ No errors" in told
+    assert "a run is rejected unless “Enter unconfirmed lines, too” is ticked" in told
+    assert re.search(r'data-unless-accepted="Cannot start: \d devices? would be given unconfirmed lines', page)
+    lab = _preview(client, viewer, _form())
+    assert "✔ No errors" in _plain(lab)
+    assert "data-unless-accepted" not in lab
+    assert "lines-unconfirmed" in lab, "it is told all the same"
+
+
+def test_objectives_that_no_link_allows_are_told_first(client: TestClient, viewer: dict[str, str]) -> None:
+    page = _preview(client, viewer, _form((root() / "policies" / "impossible.yaml").read_text(encoding="utf-8")))
+    head = _plain(page[: page.index(' id="preview-near"')])
+    assert "▲ No errors" in head
+    assert re.search(r"\d objectives? (is|are) below what the links", head)
+    assert re.search(r'data-would="[^"]*; \d objectives? (is|are) beyond what the links allow"', page)
 
 
 def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.previews import PreviewRequest
 from qosforge.compute import TookTooLong
+from qosforge.deploy.route import lab_of
 from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.errors import InputError
 from qosforge.inventory.catalogue import device_of
@@ -216,4 +217,5 @@ def _compiled(
         seconds=time.perf_counter() - began,
         editable=form.is_edited,
         unread={},
+        real=lab_of(backend.settings, network) is None,
     )

@@ -69,7 +69,9 @@ section.addEventListener("htmx:afterSettle", () => {
 function gate(waits = false) {
   const start = document.getElementById("start-run");
   if (!start) return;
-  const against = section.querySelector("[data-cannot]");
+  const accepted = document.getElementById("accept_unconfirmed");
+  const errors = section.querySelector("[data-cannot]");
+  const against = errors ?? (accepted?.checked ? null : section.querySelector("[data-unless-accepted]"));
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
   const link = why.querySelector("a.wrong");
@@ -80,11 +82,15 @@ function gate(waits = false) {
   why.querySelector(".waits").hidden = !waits;
   link.hidden = waits || !against;
   if (!against) return;
-  const found = section.querySelector("#preview-findings") ?? against;
+  const found = (errors ? section.querySelector("#preview-findings") : accepted) ?? against;
   found.id ||= "preview-errors";
   link.hash = found.id;
-  link.textContent = against.dataset.cannot;
+  link.textContent = against.dataset.cannot ?? against.dataset.unlessAccepted;
 }
+
+document.addEventListener("change", (event) => {
+  if (event.target.id === "accept_unconfirmed") gate(!document.querySelector("#start-run-why .waits").hidden);
+});
 
 function restore({ open, bodies, ticks, focus }) {
   kept = null;

@@ -156,7 +156,9 @@ class DeviceView:
 
 @dataclass(frozen=True)
 class PreviewView:
-    """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now."""
+    """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now. ``real`` says
+    that the devices are reached themselves, not a lab's in their place.
+    """
 
     preview: PolicyPreview
     file: str
@@ -164,6 +166,18 @@ class PreviewView:
     seconds: float
     editable: bool
     unread: Mapping[str, str]
+    real: bool = False
+
+    @property
+    def unconfirmed(self) -> int:
+        """How many devices would be given lines that a run refuses to enter unless somebody accepts them."""
+        found = (one for one in self.preview.findings if one.code == "lines-unconfirmed")
+        return len({one.device for one in found}) if self.real else 0
+
+    @property
+    def beyond_reach(self) -> int:
+        """How many objectives, path by path, no configuration can keep."""
+        return sum(one.code == "objective-below-minimum" for one in self.preview.findings)
 
     @cached_property
     def classes(self) -> Mapping[str, PreviewClass]:
