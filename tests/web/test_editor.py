@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -58,6 +59,20 @@ class Form:
 @pytest.fixture
 def form(client: TestClient, session: dict[str, str]) -> Form:
     return Form(client, session)
+
+
+def test_who_may_not_change_a_policy_is_told_why_and_where_to_begin_instead(
+    client: TestClient, session: dict[str, str]
+) -> None:
+    page = client.get("/policies/impossible/edit", params={"network": "campus"}).text
+    assert "This policy is built in and stays as it is" in page
+    (begin,) = re.findall(r'href="([^"]+)">Start a new policy from it<', page)
+    form = client.get(unescape(begin)).text
+    assert re.search(r'name="from" value="impossible" checked', form), "what was asked for is what it begins from"
+    assert re.search(r"<option selected>campus", form)
+    assert len(re.findall(r'name="from" value="[^"]*" checked', form)) == 1
+    begun = client.get("/policies/new", params={"name": "mine", "from": "impossible", "network": "campus"}).text
+    assert "intent: mine" in begun
 
 
 def test_every_shipped_policy_can_be_seen(client: TestClient, session: dict[str, str], persons: Persons) -> None:

@@ -285,6 +285,21 @@ BEFORE = {
 """What is said of a broken objective, and at its class, by the delay before the change in ms."""
 
 
+def test_where_a_built_in_policy_breaks_its_objectives_the_way_leads_to_a_new_one(
+    client: TestClient, backend: Backend, headers: dict[str, str]
+) -> None:
+    document = {
+        "network": backend.artifacts.put_text(load_network(root() / "inventories" / NETWORK).model_dump_json()),
+        "policy_name": "impossible",
+    }
+    for number, told in ((0, "/policies/new?from=impossible&network=campus"), (3, "/policies/impossible/edit?")):
+        run = backend.run_requests.store.create_run(
+            NETWORK, "impossible", "f" * 64, {**document, "policy_number": number}
+        ).id
+        roll_back(backend, run)
+        assert told in unescape(client.get(f"/runs/{run}/progress").text)
+
+
 PREDICTED = [
     (
         177,

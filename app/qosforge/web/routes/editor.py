@@ -238,7 +238,7 @@ def _new_policy(page: Page, caller: Principal, backend: Backend, start: str, net
     """The first screen of a new policy: its name and what it begins from, which may be chosen already."""
     seen = backend.policies.seen_by(caller)
     groups = PolicyGroups.of([PolicyCard(one, policy_summary(seen, one), ()) for one in seen.newest()])
-    starts = [card.about.name for card in (*groups.starting_points, *groups.own)]
+    starts = [card.about.name for card in (*groups.starting_points, *groups.own, *groups.papers)]
     return page.answer(
         "policies/new.html.j2",
         groups=groups,
