@@ -9,7 +9,7 @@ import pytest
 
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.record.summaries import parse_summary
+from qosforge.runs.record.summaries import ReadSummary, parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome
 from qosforge.runs.views.progress import DeviceStep, Progress, StepState, progress
 from tests.runs.support import WHY
@@ -50,6 +50,14 @@ def test_a_box_shows_as_soon_as_it_was_read(store: RunStore, run: Run) -> None:
     assert states(seen, "r2") == {DeviceStep.READ: StepState.DONE}
     assert [one.device for one in seen.devices] == ["r2"]
     assert seen.under_way == reading
+
+
+def test_boxes_that_are_still_to_be_read_count_from_the_start(store: RunStore, run: Run) -> None:
+    with store.stage(run.id, "read", ReadSummary(asked=["r1", "r2", "r3"])):
+        store.events.device(run.id, "r2", "read")
+        seen = progress(store, run)
+    assert [one.device for one in seen.devices] == ["r1", "r2", "r3"]
+    assert [states(seen, one.device) for one in seen.devices] == [{}, {DeviceStep.READ: StepState.DONE}, {}]
 
 
 def test_a_box_that_cannot_be_read_says_why(store: RunStore, run: Run) -> None:

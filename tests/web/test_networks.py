@@ -310,3 +310,19 @@ def test_rules_for_changes_are_reported_in_words(site: TestClient, inventories: 
         "end of term &lt;script&gt;",
     ):
         assert words in rules, words
+
+
+@pytest.mark.parametrize(
+    ("path", "trail"),
+    [
+        ("/networks/campus", "Networks › campus"),
+        ("/networks/campus/devices/r1", "Networks › campus › r1"),
+        ("/networks/campus/audit", "Networks › campus › Audit"),
+        ("/users/root", "Users › root"),
+    ],
+)
+def test_the_way_to_a_page_ends_with_the_page(client: TestClient, persons: Persons, path: str, trail: str) -> None:
+    persons.add("root", Role.ADMIN).log_in(client)
+    found = re.search(r'<p class="crumbs">(.*?)</p>', client.get(path).text)
+    assert found is not None
+    assert re.sub(r"<[^>]+>", "", found[1]) == trail

@@ -90,6 +90,39 @@ def roll_back(backend: Backend, run: str) -> None:
     store.set_status(run, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=why)
 
 
+def test_an_approval_that_will_be_needed_is_a_step_from_the_start(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    store.set_status(run, RunStatus.RUNNING)
+    store.begin_stage(run, "read")
+    assert "Approve" not in steps(client, run)
+    network = backend.artifacts.put_text(load_network(root() / "inventories" / NETWORK).model_dump_json())
+    strict = store.create_run(NETWORK, "gold", "f" * 64, {"network": network, "approval": "any"}).id
+    store.set_status(strict, RunStatus.RUNNING)
+    with store.stage(strict, "read", ReadSummary(asked=["r1", "r2"])):
+        store.events.device(strict, "r1", "read")
+        assert list(steps(client, strict))[:4] == ["Read", "Check", "Approve", "Measure before"]
+        assert steps(client, strict)["Approve"] == "open"
+        assert "1/2" in client.get(f"/runs/{strict}/progress").text
+    store.begin_stage(strict, "measure-before")
+    assert "Approve" not in steps(client, strict), "nothing was to be approved: the devices held it all"
+
+
+def test_who_cannot_approve_reads_who_can(client: TestClient, backend: Backend, persons: Persons, run: str) -> None:
+    backend.run_requests.store.set_status(run, RunStatus.RUNNING)
+    wait_for_approval(backend, run)
+    persons.add("ann", Role.OPERATOR, NETWORK).log_in(client)
+    said = text(client.get(f"/runs/{run}").text)
+    assert "Approve this change?" not in said
+    assert "This change needs an approval" in said
+    assert "An approver or administrator of network campus can approve it; you are operator there." in said
+    persons.add("vic", Role.VIEWER, NETWORK).log_in(client)
+    assert "you are viewer there" in text(client.get(f"/runs/{run}").text)
+    persons.add("zoe", Role.APPROVER, NETWORK).log_in(client)
+    assert "Approve this change?" in text(client.get(f"/runs/{run}").text)
+
+
 def test_an_approval_is_not_forgotten_while_the_devices_are_read_again(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str
 ) -> None:

@@ -379,7 +379,7 @@ def test_who_may_not_is_refused_and_shown_no_button(client: TestClient, enter: E
     for action in ("approve", "reject"):
         assert client.post(f"/runs/{run}/{action}", data=form, headers=ann).status_code == 403
     mine = told(client.get(f"/runs/{run}"))
-    assert "Approving takes an approver" in mine
+    assert "An approver or administrator of network" in mine
     assert "Cancel the run" in mine
     vic = enter("vic", Role.VIEWER)
     for action in ACTIONS:

@@ -46,6 +46,7 @@ def test_a_webhook_is_made_tried_and_removed(client: TestClient, persons: Person
         assert "127.0.0.1" in page
         assert secret not in page
         details = client.get("/webhooks/chat").text
+        assert '<a href="/webhooks">Webhooks</a> › chat</p>' in details
         assert secret not in details
         assert re.search(r'value="run.ended" checked', details)
         assert "Nothing was sent yet." in details

@@ -45,8 +45,10 @@ class Stages:
         self._now = now
         self._events = events
 
-    def begin(self, run_id: str, name: str) -> Stage:
+    def begin(self, run_id: str, name: str, summary: StageSummary | None = None) -> Stage:
         """Open the next attempt at a stage; an attempt that was still open becomes ``interrupted``.
+
+        ``summary`` is what is known of it already.
 
         Raises:
             sqlalchemy.exc.IntegrityError: there is no such run.
@@ -67,7 +69,7 @@ class Stages:
                 "name": name,
                 "attempt": (attempts or 0) + 1,
                 "started": now,
-                "summary": {},
+                "summary": summary.document() if summary else {},
                 "run_attempt": run_attempt or 1,
             }
             stage = _stage(connection.execute(sa.insert(STAGES).values(row).returning(*STAGES.c)).one())
@@ -113,13 +115,13 @@ class Stages:
 
     @contextmanager
     def stage(self, run_id: str, name: str, summary: Summary) -> Iterator[Summary]:
-        """One attempt at a stage around a block, which fills its summary.
+        """One attempt at a stage around a block, which fills its summary; what that has before can be read at once.
 
         An exception closes it as failed, with its text as the summary's ``error``. `RunStopped` closes it as
         interrupted: the run says why. When the process is stopped the attempt stays open, and the next one marks it
         ``interrupted``.
         """
-        attempt = self.begin(run_id, name)
+        attempt = self.begin(run_id, name, summary)
         try:
             with span(f"stage {name}", run_id=run_id, attempt=attempt.attempt):
                 yield summary

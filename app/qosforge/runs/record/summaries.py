@@ -42,8 +42,9 @@ class StageSummary(BaseModel):
 
 
 class ReadSummary(StageSummary):
-    """What devices said they hold: ``running`` has an artifact for each that was read."""
+    """What devices said they hold: ``running`` has an artifact for each that was read, of those ``asked``."""
 
+    asked: list[str] = []
     running: dict[str, str] = {}
 
 

@@ -139,6 +139,8 @@ class _Board:
             case ReadBackSummary(running=running):
                 failed = self._failed(stage.summary, DeviceStep.READ_BACK)
                 self._all(running.keys() - failed, DeviceStep.READ_BACK, StepState.DONE)
+            case ReadSummary(asked=asked) if stage.name == "read" and stage.outcome is None:
+                self._all(asked, DeviceStep.READ, StepState.OPEN)
             case ReadSummary(running=running) if stage.name == "read":
                 self._all(running, DeviceStep.READ, StepState.DONE)
                 self._failed(stage.summary, DeviceStep.READ)

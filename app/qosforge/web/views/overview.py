@@ -189,6 +189,10 @@ class Overview:
         except (ArtifactCorrupt, ArtifactMissing):
             return None
 
+    def inventory(self, name: str) -> Network | None:
+        """What is known of a network before it is read, where that can be used."""
+        return next(_usable(self.backend.networks, (name,)), None)
+
     @property
     def failed(self) -> tuple[RunOutline, ...]:
         """The last run of a network, where it ended without its change."""

@@ -18,6 +18,7 @@ from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.treatment import TrafficClass
+from qosforge.inventory.changes import Approval
 from qosforge.reports.evidence import interval, observed
 from qosforge.reports.folded_findings import FindingFold, fold_findings
 from qosforge.reports.gathered_changes import GatheredChange, difference_or_lines, gather_changes
@@ -191,9 +192,7 @@ class RunView:
     def steps(self) -> tuple[Step, ...]:
         """The run's steps as people follow them."""
         decisions = [one for one in self.report.decisions if not one.keeping]
-        waits = self.run.status is RunStatus.NEEDS_APPROVAL
-        approved = bool(decisions) and decisions[-1].approved
-        return steps_of(self.run, self.progress, approval=bool(decisions) or waits, approved=approved)
+        return steps_of(self.run, self.progress, decisions, asks=self.approval != "none")
 
     stage_rows = staticmethod(stage_rows)
 
@@ -365,9 +364,9 @@ class RunView:
         return failure_reasons((), self.report)
 
     @property
-    def four_eyes(self) -> bool:
-        """Whether who had a hand in the change may not approve it."""
-        return self.backend.run_requests.rules(self.run).approval == "four_eyes"
+    def approval(self) -> Approval:
+        """Who has to approve the change; by four eyes, who had a hand in it may not."""
+        return self.backend.run_requests.rules(self.run).approval
 
     @property
     def awaits_outside(self) -> Side | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from qosforge.reports.model import DecisionReport
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
@@ -93,12 +94,15 @@ def _fails_like(stage: Stage, other: Stage) -> bool:
     return same and bool(stage.summary.errors)
 
 
-def steps_of(run: Run, progress: Progress, *, approval: bool, approved: bool) -> tuple[Step, ...]:
+def steps_of(run: Run, progress: Progress, decisions: Sequence[DecisionReport], *, asks: bool) -> tuple[Step, ...]:
     """The steps of the last attempt of a run, in their order.
 
-    ``approval``: it needs, or had, one; ``approved``: somebody gave it, also before this attempt read the devices
-    again.
+    ``decisions`` are those on its change, also from before this attempt read the devices again; ``asks``: its rules
+    want an approval, which shows as long as one may still be asked for.
     """
+    waits = run.status is RunStatus.NEEDS_APPROVAL
+    approval = bool(decisions) or waits or (asks and _is_before_approval(run, progress))
+    approved = bool(decisions) and decisions[-1].approved
     names = [name for name in _STAGES if name != "rollback"]
     if not run.resolved.measure or run.resolved.rollback_of:
         names = [name for name in names if name not in _MEASURED]
@@ -114,6 +118,13 @@ def steps_of(run: Run, progress: Progress, *, approval: bool, approved: bool) ->
     state: State = "waiting" if run.status is RunStatus.NEEDS_APPROVAL else "done" if passed or approved else "open"
     found[at] = Step("approve", state, since=run.updated if state == "waiting" else None)
     return tuple(found)
+
+
+def _is_before_approval(run: Run, progress: Progress) -> bool:
+    """Whether a run that goes on has begun nothing yet that would follow an approval."""
+    names = list(_STAGES)
+    later = {stage for name in names[names.index("approve") + 1 :] for stage in _STAGES[name]}
+    return not run.status.final and later.isdisjoint(stage.name for stage in progress.stages)
 
 
 def _step(name: str, run: Run, progress: Progress) -> Step:

@@ -65,7 +65,7 @@ def read(context: Context, names: list[str]) -> ReadResult:
     None is contacted where the policy needs lines that nobody has accepted. Devices may be left because the run has
     to stop. Where the network's rules let so many fail, these are left out.
     """
-    with context.store.stage(context.run_id, "read", ReadSummary()) as summary:
+    with context.store.stage(context.run_id, "read", ReadSummary(asked=names)) as summary:
         if refusal := _unconfirmed(context):
             summary.text = "; ".join(each.told for each in refusal)
             return ReadResult(running={}, refusal=refusal)
