@@ -318,6 +318,15 @@ BEFORE = {
 """What is said of a broken objective, and at its class, by the delay before the change in ms."""
 
 
+def test_a_tile_says_how_many_objectives_are_not_judged(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    backend.run_requests.store.set_status(run, RunStatus.RUNNING)
+    measure(backend, run, "predict", 30 / 1.09, PredictionSummary)  # its 95th percentile is the bound
+    wait_for_approval(backend, run)
+    assert "▲ predicted: 0 of 1 met, 1 not judged" in text(client.get(f"/runs/{run}/standing").text)
+
+
 def test_where_a_built_in_policy_breaks_its_objectives_the_way_leads_to_a_new_one(
     client: TestClient, backend: Backend, headers: dict[str, str]
 ) -> None:
