@@ -39,6 +39,16 @@ def gold(backend: Backend) -> None:
     other.store("gold", PolicySource(GOLD + slow), "slow links")
 
 
+def test_a_policy_says_which_packets_its_classes_take(client: TestClient, persons: Persons) -> None:
+    persons.add("vic", Role.VIEWER).log_in(client)
+    page = " ".join(re.sub(r"<[^>]+>", " ", client.get("/policies/campus-collaboration").text).split())
+    assert "Class Traffic Share Marks Objective" in page
+    assert "voice-video rtp-audio, rtp-video or DSCP ef, af41" in page
+    assert "default everything else" in page
+    ports = client.get("/policies/infn-fnal-pq").text
+    assert "UDP, destination 192.190.218.2/32, destination port 50005" in ports
+
+
 def test_policies_are_listed_with_their_newest_versions(client: TestClient, persons: Persons, gold: None) -> None:
     persons.add("ann", Role.OPERATOR).log_in(client)
     page = client.get("/policies").text

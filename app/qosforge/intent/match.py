@@ -15,7 +15,7 @@ from qosforge.intent.policing import Precedence
 from qosforge.intent.ports import intersect_ports
 from qosforge.units import shortened
 
-_PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ospf": 89}
+PROTOCOLS = {"icmp": 1, "igmp": 2, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "ospf": 89}
 """Protocols by name (IANA)."""
 _WITH_PORTS = frozenset({6, 17})
 _PORTS = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?")
@@ -28,9 +28,9 @@ _INTERFACE = re.compile(r"[A-Za-z][A-Za-z-]*(?: ?[0-9][0-9/.:]*)?")
 
 def _protocol(value: object) -> object:
     if isinstance(value, str):
-        if value.lower() not in _PROTOCOLS:
-            raise ValueError(f"{shortened(value)} is not a protocol: use 0 to 255, {', '.join(_PROTOCOLS)}")
-        return _PROTOCOLS[value.lower()]
+        if value.lower() not in PROTOCOLS:
+            raise ValueError(f"{shortened(value)} is not a protocol: use 0 to 255, {', '.join(PROTOCOLS)}")
+        return PROTOCOLS[value.lower()]
     return value
 
 

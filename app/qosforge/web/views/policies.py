@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from qosforge.dscp import dscp_name
 from qosforge.errors import QosforgeError
+from qosforge.intent.match import PROTOCOLS, Match, MatchTerm
 from qosforge.intent.models import Intent, ObjectiveSpec, TrafficClass
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.policy_library.groups import STARTING_POINTS
@@ -28,6 +29,7 @@ _STRICT_PART = 12.0
 class ClassShare:
     """A class at the first level of a policy: its share in words, and where it is drawn, in per cent of the bar.
 
+    ``traffic`` is which packets belong to it, in words; empty where it is what no other class takes.
     ``first`` says that it is served before others; ``marks`` are what tells it in a packet; ``objective`` is what
     it must keep, in words.
     """
@@ -35,6 +37,7 @@ class ClassShare:
     name: str
     description: str
     colour: int
+    traffic: str
     share: str
     first: bool
     marks: str
@@ -107,6 +110,7 @@ def _shares(intent: Intent) -> Iterator[ClassShare]:
             name=entry.name,
             description=entry.description,
             colour=number % COLOURS + 1,
+            traffic=_traffic(entry.match) if entry.match else "",
             share=share_text(entry),
             first=entry.treatment.priority is not None,
             marks=_marks(entry),
@@ -115,6 +119,33 @@ def _shares(intent: Intent) -> Iterator[ClassShare]:
             width=width,
         )
         x += width
+
+
+def _traffic(match: Match) -> str:
+    parts = [" or ".join(map(_term, match.any)), *map(_term, match.all)]
+    taken = " and ".join(part for part in parts if part)
+    return f"{taken}, not {' nor '.join(map(_term, match.none))}".lstrip(", ") if match.none else taken
+
+
+def _term(term: MatchTerm) -> str:
+    """One alternative, such as ``TCP, destination port 80, 8000-8080``."""
+    found = []
+    for name in term.set_fields:
+        values = ", ".join(_matched(name, value) for value in getattr(term, name))
+        label = {"application": "", "protocol": "", "dscp": "DSCP ", "cos": "CoS "}.get(
+            name, f"{name.replace('_', ' ')} "
+        )
+        found.append(f"{label}{values}")
+    return ", ".join(found)
+
+
+def _matched(name: str, value: object) -> str:
+    if isinstance(value, tuple):
+        first, last = value
+        return str(first) if first == last else f"{first}-{last}"
+    if name == "protocol":
+        return next((word.upper() for word, number in PROTOCOLS.items() if number == value), f"protocol {value}")
+    return dscp_name(value) if name == "dscp" and isinstance(value, int) else str(value)
 
 
 def _marks(entry: TrafficClass) -> str:
