@@ -69,10 +69,10 @@ def audit_(
         )
     folder = network_folder(network)
     net = load_network(folder)
-    require_platforms(net, folder)
+    require = require_installed if files is None else require_platforms
+    require(net, folder)
     errors: list[dict[str, Any]] = []
     if files is None:
-        require_installed(net, folder)
         settings = load_settings()
         route = route_to(settings, net)
         with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
