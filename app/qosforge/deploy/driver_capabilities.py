@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from qosforge.errors import InputError, InputErrors, Place
-from qosforge.inventory.feature_place import DescribedPlaces
+from qosforge.inventory.described_places import DescribedPlaces
 from qosforge.inventory.models import Device, Network
 from qosforge.platforms.base import installed, platform, unknown_platform
 from qosforge.units import listed, shortened
