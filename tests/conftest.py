@@ -99,6 +99,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         absent["history"] = "with code of an earlier release: the history ends before it (git fetch --unshallow)"
     if (refused := why_no_namespaces()) is not None:
         absent["namespaces"] = refused
+    if os.geteuid() != 0:
+        absent["root"] = "of files that belong to others: they take root (CAP_CHOWN)"
     deselected = config.stash[DESELECTED]
     for item in items:
         for marker, reason in absent.items():

@@ -21,8 +21,6 @@ from tests.full_disk import largest_file
 
 NOBODY = 65534
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files to others")
-
 
 @contextmanager
 def not_as_root() -> Iterator[None]:
@@ -129,7 +127,7 @@ def test_a_read_only_file_is_refused(folder: Path) -> None:
     assert list(folder.iterdir()) == [path]
 
 
-@needs_root
+@pytest.mark.root
 def test_owner_and_group_stay_and_the_earlier_one_on_a_full_disk(folder: Path) -> None:
     path = folder / "theirs"
     path.write_text("old", encoding="utf-8")
@@ -144,7 +142,7 @@ def test_owner_and_group_stay_and_the_earlier_one_on_a_full_disk(folder: Path) -
     assert path.read_text(encoding="utf-8") == "new"
 
 
-@needs_root
+@pytest.mark.root
 def test_a_file_of_somebody_else_stays_theirs(folder: Path) -> None:
     path = folder / "theirs"
     path.write_text("old", encoding="utf-8")
