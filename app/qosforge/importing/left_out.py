@@ -46,14 +46,14 @@ class LeftOut:
 def find_left_out(configuration: RunningConfiguration) -> LeftOut:
     """The sides of a configuration on which a line takes part that is not understood.
 
-    Access lists that are not there take no packets: what refers to one is understood.
+    Access lists and class-maps that are not there take no packets: what refers to one is understood.
     """
     table = platform(configuration.platform).commands
     references = References(table, table.tree(configuration.text))
     unread = {
         line.line: line
         for line in configuration.plan.unknown
-        if line.undefined is None or not line.undefined.startswith("access-group ")
+        if line.undefined is None or not line.undefined.startswith(("access-group ", "class-map "))
     }
     sides: dict[tuple[str, Direction], tuple[UnknownLine, ...]] = {}
     for interface in configuration.plan.interfaces if unread else ():

@@ -155,6 +155,9 @@ class SwitchReader:
     def _rules_of(self, policy: Entry) -> tuple[Rule, ...]:
         if policy.name not in self._rules:  # it stands on many ports, and is read once
             entries = [entry for entry in policy.below if entry.id == "class"]
+            for entry in entries:
+                if entry.name not in self._class_maps and entry.name != CLASS_DEFAULT:
+                    self.reading.miss(entry, policy.line.text, undefined=f"class-map {entry.name}")
             used = [line.get("aggregate") for entry in entries for line in entry.below]
             # A policer that several classes share is no policer of one: such a line is not understood.
             own = {name: entry for name, entry in self._aggregates.items() if used.count(name) == 1}

@@ -118,12 +118,11 @@ class PolicyReader:
             for key in on_input.keys() & self._missed(partial(self._output, name, ())).keys():
                 self._reading.miss(*on_input[key])
 
-    def _missed(self, read: Callable[[], object]) -> dict[tuple[int, str], tuple[Entry, str]]:
-        missed: dict[tuple[int, str], tuple[Entry, str]] = {}
+    def _missed(self, read: Callable[[], object]) -> dict[tuple[int, str], tuple[Entry, str, str | None]]:
+        missed: dict[tuple[int, str], tuple[Entry, str, str | None]] = {}
 
         def keep(line: Entry, context: str = "", undefined: str | None = None) -> None:
-            del undefined
-            missed[line.line.number, context] = (line, context)
+            missed[line.line.number, context] = (line, context, undefined)
 
         self._miss = keep
         read()
@@ -131,8 +130,14 @@ class PolicyReader:
         return missed
 
     def _classes(self, policy: str) -> Iterator[Entry]:
-        if policy in self._policies:
-            yield from (line for line in self._policies[policy].below if line.id == "class")
+        if policy not in self._policies:
+            return
+        body = self._policies[policy]
+        for line in body.below:
+            if line.id == "class":
+                if line.name not in self._class_maps and line.name != CLASS_DEFAULT:
+                    self._miss(line, body.line.text, undefined=f"class-map {line.name}")
+                yield line
 
     def _rule(self, entry: Entry, **values: object) -> Rule:
         taken = self._class_maps.get(entry.name, MatchAlternatives())
