@@ -25,22 +25,29 @@ def compiled(network: Network) -> Compilation:
     return compile_intent(load_intent(root() / "policies" / "campus-collaboration.yaml"), network)
 
 
-def _delivered(plan: Plan, network: Network) -> Plan:
-    return platform(plan.platform).parse("", plan.device, network.device(plan.device).image)
-
-
 def _states(plan: Plan, network: Network) -> dict[str, PortState]:
-    return {entry.name: port_state(plan, entry, _delivered(plan, network)) for entry in plan.interfaces}
+    target, image = platform(plan.platform), network.device(plan.device).image
+    delivered = [target.parse(text, plan.device, image).system for text in target.family.without_policy]
+    return {entry.name: port_state(plan, entry, delivered) for entry in plan.interfaces}
 
 
 def test_boxes_as_delivered_have_no_policy_though_switches_have_queues(network: Network) -> None:
     folder = root() / "inventories" / "campus"
     for device in network.devices:
-        if device.name == "ers5510":
-            continue  # its startup configuration chooses a queue set
         text = (folder / str(device.startup)).read_text()
         plan = platform(device.platform).parse(text, device.name, device.image)
         assert not any(state.by_class or state.marks for state in _states(plan, network).values()), device.name
+
+
+def test_a_queue_set_is_no_policy_until_somebody_changes_its_maps(network: Network) -> None:
+    def by_class(*lines: str) -> set[bool]:
+        plan = platform("nortel_5510").parse("\n".join(lines), "ers5510", "5.1")
+        return {state.by_class for state in _states(plan, network).values()}
+
+    for queue_set in (1, 4, 8):
+        assert by_class(f"qos agent queue-set {queue_set}") == {False}, queue_set
+    assert by_class("qos agent queue-set 4", "qos queue-set-assignment queue-set 4 1p 3 queue 1") == {True}
+    assert by_class("qos agent queue-set 4", "qos egressmap ds 10 1p 6 dp low-drop") == {True}
 
 
 def test_a_policy_is_seen_where_it_is_applied(network: Network, compiled: Compilation) -> None:

@@ -157,6 +157,27 @@ def test_a_port_that_only_marks_is_not_told_as_one_without_a_policy(site: TestCl
 
 
 @pytest.mark.usefixtures("ann")
+def test_ports_treated_alike_are_told_once(site: TestClient, backend: Backend) -> None:
+    _kept(backend)
+    page = site.get("/networks/campus/devices/e300").text
+    told = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert page.count('<article class="card port"') == 2, "two trunks and two ports of hosts"
+    assert [page.count(f'id="port-{n}"') for n in range(1, 5)] == [1, 1, 1, 1]
+    assert page.count("Queues of GigabitEthernet 0/0<") == 1
+    assert 'Egress:</strong> as on <a href="#port-1">GigabitEthernet 0/0</a>' in page
+    assert "4 queues that no class uses: 8 % of the link when all are busy" in told
+    assert "voice-video DSCP AF41, EF sent through queue 4" in told, (
+        "the class's name, not its beginning and a digest"
+    )
+    assert "voice-vi-" not in told
+    other = {**startups(backend.networks.network("campus"))}
+    record(backend.run_requests.store, backend.artifacts, "campus", other, RunStatus.ROLLED_BACK)
+    assert "Ports with a policy 0 of 3" in " ".join(
+        re.sub(r"<[^>]+>", " ", site.get("/networks/campus/devices/ers5510").text).split()
+    )
+
+
+@pytest.mark.usefixtures("ann")
 def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend: Backend) -> None:
     texts = _kept(backend)
     site.get("/networks/campus")  # compares few devices at once; the list of networks tells what is known

@@ -20,7 +20,7 @@ from qosforge.device_state.drift import (
 from qosforge.inventory.models import Network
 from qosforge.memoise import memoise_by_value
 from qosforge.plan.description import discipline_words
-from qosforge.plan.model import InterfacePlan, Plan
+from qosforge.plan.model import InterfacePlan, Plan, System
 from qosforge.plan.state import PortState, port_state
 from qosforge.platforms.base import platform
 from qosforge.platforms.device_text import DeviceText, DeviceWords
@@ -144,9 +144,10 @@ def compare_device(network: Network, device: str, text: DeviceText, last: Device
 
 
 @memoise_by_value(64)
-def _as_delivered(platform_id: str, image: str) -> Plan:
-    """The plan of a device before anybody configured it."""
-    return platform(platform_id).parse("", "", image)
+def _as_delivered(platform_id: str, image: str) -> tuple[System, ...]:
+    """What a device can hold as a whole before anybody gave it a policy."""
+    target = platform(platform_id)
+    return tuple(target.parse(text, "", image).system for text in target.family.without_policy)
 
 
 class _Redacted:
@@ -181,7 +182,9 @@ def _before(network: Network, device: str, text: DeviceText, now: Plan, before: 
     return now if before == text else running_plan(network, device, before)
 
 
-def _port(name: str, now: Plan, delivered: Plan, before: Plan | None, *, device_drifted: bool = False) -> PortQos:
+def _port(
+    name: str, now: Plan, delivered: Iterable[System], before: Plan | None, *, device_drifted: bool = False
+) -> PortQos:
     found = port_differences(before, now, name) if before is not None and before is not now else ()
     changes = port_changes(before, now, name) if before is not None and found else ()
     interface = now.interface(name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qosforge.plan.model import Discipline, InterfacePlan, Plan, Scheduler, System
 
-_DECIDES = ("scheduler", "cos_to_queue", "dscp_to_queue", "queue_set", "queue_on_input")
+_DECIDES = ("scheduler", "cos_to_queue", "dscp_to_cos", "dscp_to_queue", "queue_set", "queue_on_input")
 """What of a device as a whole decides how a port without a scheduler of its own serves its queues."""
 
 
@@ -35,8 +36,10 @@ class PortState:
         return self.scheduler.discipline if self.scheduler else Discipline.FIFO
 
 
-def port_state(plan: Plan, interface: InterfacePlan, delivered: Plan) -> PortState:
-    """The state of a port; ``delivered`` is the plan of such a device before anybody configured it."""
+def port_state(plan: Plan, interface: InterfacePlan, delivered: Iterable[System]) -> PortState:
+    """The state of a port; ``delivered`` is what such a device can hold as a whole without a policy: a switch may
+    come with any of several queue sets, each with the maps that belong to it.
+    """
     egress = interface.egress
     own = egress.dividing.scheduler
     scheduler = own or plan.system.scheduler
@@ -44,7 +47,7 @@ def port_state(plan: Plan, interface: InterfacePlan, delivered: Plan) -> PortSta
     if own is not None:
         by_class = acts or len(own.queues) > 1
     else:
-        by_class = acts or (scheduler is not None and _decided(plan.system) != _decided(delivered.system))
+        by_class = acts or (scheduler is not None and _decided(plan.system) not in map(_decided, delivered))
     ingress = interface.ingress
     return PortState(scheduler, own is None, by_class, bool(ingress.rules or ingress.policers))
 

@@ -118,9 +118,10 @@ class DeviceFamily:
     usual one first.
 
     ``delivered`` are configurations of devices as delivered: as such, and where quality of service has to be
-    switched on. ``objects`` is a pattern of the headings of what a device can be without; what it has for its own
-    CPU is none of these. ``emulated_start`` is the configuration that an emulated device with ports of
-    these rates in kb/s begins with, where one can be made of so little.
+    switched on. ``without_policy`` are those in which nobody told classes apart: as delivered, and with each of the
+    queue sets that come with the device. ``objects`` is a pattern of the headings of what a device can be without;
+    what it has for its own CPU is none of these. ``emulated_start`` is the configuration that an emulated device
+    with ports of these rates in kb/s begins with, where one can be made of so little.
     """
 
     title: str
@@ -132,6 +133,7 @@ class DeviceFamily:
     states_image: bool = False
     versions: str = ".*"
     delivered: tuple[str, ...] = ("",)
+    without_policy: tuple[str, ...] = ("",)
     objects: str = "(?!)"
     emulated_start: Callable[[Mapping[str, int]], str] | None = None
 

@@ -8,6 +8,9 @@ from collections.abc import Collection, Iterable
 
 _DIGEST = 4
 
+IDLE_QUEUES = ("QOSFORGE-IDLE", "QOSFORGE-IDL2")
+"""What a device that has all of its queues always calls those that no class uses, by the two shares of them."""
+
 ONE_MATCH_EACH = re.compile(r"(.+)-([A-Z][0-9]{0,2})")
 """How devices whose class-maps have one kind of match each call those of one class."""
 

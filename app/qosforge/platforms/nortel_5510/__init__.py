@@ -6,7 +6,7 @@ from qosforge.inventory.models import DeviceRole
 from qosforge.plan.request import Feature
 from qosforge.platforms.base import DeviceFamily, Platform
 from qosforge.platforms.nortel_5510.blocks import blocks
-from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES
+from qosforge.platforms.nortel_5510.capabilities import CAPABILITIES, queue_sets
 from qosforge.platforms.nortel_5510.counters import counter_commands, read_counters
 from qosforge.platforms.nortel_5510.inspection import COMMANDS, inspect
 from qosforge.platforms.nortel_5510.line_rules import LINE_RULES
@@ -30,6 +30,7 @@ PLATFORM = Platform(
         images=("5.1",),
         drivers=("ers",),
         role=DeviceRole.ACCESS,
+        without_policy=("", *(f"qos agent queue-set {number}\n" for number in queue_sets())),
     ),
     batfish_format=None,
     secrets=FORMS,

@@ -23,6 +23,7 @@ from qosforge.inventory.models import Device, Network
 from qosforge.inventory.reach import Transport
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.devices import port_views
+from qosforge.web.views.port_groups import port_groups
 
 router = APIRouter()
 
@@ -115,4 +116,5 @@ def _last_known(backend: Backend, network: Network, device: Device) -> dict[str,
     last = find_baselines(store, network, (device.name,)).get(device.name)
     found = device_state(network, device.name, read.text, last, artifacts) if read else None
     ports = port_views(network, device, found)
-    return {"network": network, "device": device, "read": read, "state": found, "ports": ports}
+    groups = port_groups(ports)
+    return {"network": network, "device": device, "read": read, "state": found, "ports": ports, "groups": groups}

@@ -23,6 +23,7 @@ from qosforge.plan.description import (
 )
 from qosforge.plan.model import Discipline, Egress, Rule, Scheduler, System
 from qosforge.plan.shares import expected_shares
+from qosforge.platforms.names import IDLE_QUEUES
 from qosforge.units import format_rate
 
 
@@ -43,6 +44,11 @@ class QueueView:
     takes: tuple[str, ...]
     inside: tuple[QueueView, ...] = ()
     inside_words: str = ""
+
+    @property
+    def idle(self) -> bool:
+        """Whether the device has it without need: no class is sent through it."""
+        return self.name.startswith(IDLE_QUEUES)
 
 
 @dataclass(frozen=True)
