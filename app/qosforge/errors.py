@@ -31,6 +31,11 @@ from typing import Any
 from qosforge.findings import Finding
 
 
+def validator_message(message: str) -> str:
+    """What one of our validators says, without the words that Pydantic puts before it."""
+    return message.removeprefix("Value error, ")
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where something stands: a file position, an intent path, a device, an interface and a direction."""

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from qosforge.errors import InputError, InputErrors, Place
+from qosforge.errors import InputError, InputErrors, Place, validator_message
 from qosforge.resources import root
 from qosforge.variables import PREFIX, names_a_device, other_variables
 
@@ -256,7 +256,7 @@ def load_settings() -> Settings:
         settings = Settings()
     except ValidationError as error:
         raise _unusable(
-            (problem["msg"].removeprefix("Value error, "), problem["loc"])
+            (validator_message(problem["msg"]), problem["loc"])
             for problem in error.errors(include_url=False, include_input=False)
             if problem["type"] != "default_factory_not_called"  # for the others' sake: it is not wrong itself
         ) from error

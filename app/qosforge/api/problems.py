@@ -43,6 +43,7 @@ from qosforge.errors import (
     SourceError,
     StoreError,
     TesterError,
+    validator_message,
 )
 from qosforge.inventory.catalogue import DeviceUnknown, NetworkUnknown
 from qosforge.policy_library.versions import PolicyMoved, PolicyUnknown
@@ -308,7 +309,7 @@ def _documents(fault: Mapping[str, Any]) -> list[dict[str, str]]:
             {"device": "", "path": f"{place}.{each.path}", "message": each.message, "hint": each.hint}
             for each in known.faults
         ]
-    message = str(fault["msg"]).removeprefix("Value error, ")
+    message = validator_message(str(fault["msg"]))
     return [{"device": "", "path": place, "message": message, "hint": _hint(fault)}]
 
 

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from qosforge.compiler.compile import CompiledDevice, Compiler
 from qosforge.compiler.resolve import resolve
-from qosforge.errors import QosforgeError
+from qosforge.errors import QosforgeError, validator_message
 from qosforge.findings import Finding, Severity
 from qosforge.importing.hosts import Host, host, network
 from qosforge.importing.observed import ObservedSide
@@ -174,7 +174,7 @@ def explain_refusal(candidate: CandidateIntent, configurations: Mapping[str, Run
         for request in requests:
             Compiler(made).device(request)
     except ValidationError as error:
-        return "; ".join(dict.fromkeys(e["msg"].removeprefix("Value error, ") for e in error.errors()))
+        return "; ".join(dict.fromkeys(validator_message(e["msg"]) for e in error.errors()))
     except QosforgeError as error:
         return error.message
     return "nothing of it is in any scope"
@@ -208,7 +208,7 @@ def _refused_at(words: IntentData, details: ErrorDetails) -> tuple[tuple[str | i
         if (isinstance(inner, dict) and part in inner) or (isinstance(inner, list) and isinstance(part, int)):
             path.append(part)
             inner = inner[part]  # type: ignore[index]
-    return tuple(path), details["msg"].removeprefix("Value error, ")
+    return tuple(path), validator_message(details["msg"])
 
 
 def _whole_match(words: IntentData, path: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from qosforge.errors import InputError
+from qosforge.errors import InputError, validator_message
 from qosforge.intent.yaml_source import Path_, YamlDocument
 from qosforge.units import shortened
 
@@ -85,7 +85,7 @@ def as_problem(
     if kind == "missing":
         return InputError(f"missing key {str(loc[-1])!r}", document.place(path), "add it")
     if kind == "value_error":
-        said = details["msg"].removeprefix("Value error, ")
+        said = validator_message(details["msg"])
         quoted = shortened(details["input"])  # may have a colon of its own
         begin = len(quoted) if said.startswith(quoted) else 0
         message, _, hint = said[begin:].partition(": ")

@@ -11,13 +11,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from qosforge.deploy.driver_capabilities import (
-    driver_capabilities,
-    foreign_driver,
-    speaks_with,
-    unknown_feature,
-    unknown_features,
-)
+from qosforge.deploy.driver_capabilities import driver_capabilities
+from qosforge.deploy.installed import foreign_driver, speaks_with, unknown_feature, unknown_features
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
 from qosforge.intent.yaml_source import Path_, YamlDocument, read_document

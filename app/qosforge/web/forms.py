@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from qosforge.api.problems import WRONG_INPUT, problem_response, request_id_of
+from qosforge.errors import validator_message
 from qosforge.web.pages import Page
 
 
@@ -68,4 +69,4 @@ def _words(page: Page, fault: Mapping[str, Any]) -> str:
         case "enum" | "literal_error":
             return page.text("is none of the choices")
         case _:
-            return str(fault["msg"]).removeprefix("Value error, ")
+            return validator_message(str(fault["msg"]))
