@@ -72,7 +72,7 @@ def test_the_appendix_becomes_the_policy_of_the_library(name: str, tmp_path: Pat
 def test_the_access_list_that_nobody_defines_is_told(name: str) -> None:
     text = appendix(name, POLICIES[name][0], 105)
     found = imported(text, image="12.0(7)T", device="router1")
-    (missing,) = [f for f in found.findings if f.code == "access-group-undefined"]
+    (missing,) = [f for f in found.findings if f.code == "undefined-reference"]
     assert (missing.line, missing.hint) == (6, "define access-group 105, or correct the line")
     (guess,) = [f for f in found.findings if f.code == "import-guessed"]
     assert guess.traffic_class == "pre5"

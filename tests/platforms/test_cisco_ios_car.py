@@ -456,7 +456,7 @@ def test_an_audit_tells_the_slip() -> None:
     )
     result = audit(Network(name="lab", devices=(router,), links=(), stations=()), {"r9": PAPER})
 
-    (finding,) = [f for f in result.findings if f.code == "access-group-undefined"]
+    (finding,) = [f for f in result.findings if f.code == "undefined-reference"]
     assert (finding.device, finding.line, finding.severity) == ("r9", 4, Severity.WARNING)
     assert "access-group 105" in finding.message
 

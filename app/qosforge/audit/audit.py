@@ -77,6 +77,6 @@ def _not_understood(plans: Mapping[str, Plan], files: Mapping[str, str]) -> Iter
             facts = {"text": line.text} | ({"context": line.context} if line.context else {})
             variant = "line-in-context" if line.context else "line"
             if line.undefined:
-                yield note("access-group-undefined", place, variant=variant, undefined=line.undefined, **facts)
+                yield note("undefined-reference", place, variant=variant, undefined=line.undefined, **facts)
             else:
                 yield note("line-not-understood", place, variant=variant, **facts)

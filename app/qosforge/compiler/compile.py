@@ -248,6 +248,6 @@ def _find_unread(running: Plan) -> Iterator[Finding]:
         at_port = line.context.startswith("interface ")
         place = Place(device=running.device, interface=line.context.removeprefix("interface ") if at_port else None)
         if line.undefined:
-            yield note("access-group-undefined", place, text=line.text, undefined=line.undefined)
+            yield note("undefined-reference", place, text=line.text, undefined=line.undefined)
         else:
             yield note("line-not-understood", place, text=line.text)

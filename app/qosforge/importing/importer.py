@@ -358,6 +358,6 @@ def _find_unread(configuration: RunningConfiguration) -> Iterator[Finding]:
         facts = {"text": line.text} | ({"context": line.context} if line.context else {})
         variant = "line-in-context" if line.context else "line"
         if line.undefined:
-            yield note("access-group-undefined", place, variant=variant, undefined=line.undefined, **facts)
+            yield note("undefined-reference", place, variant=variant, undefined=line.undefined, **facts)
         else:
             yield note("import-not-expressed", place, variant=variant, **facts)
