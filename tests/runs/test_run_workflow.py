@@ -146,6 +146,23 @@ def site(whole: Site) -> Iterator[Site]:
     assert whole.store.journal.open_touches() == []
 
 
+def test_a_run_is_not_worse_for_a_report_that_cannot_be_written(site: Site) -> None:
+    reports = site.service.settings.var_dir / "reports"
+    aside = reports.with_name("aside")
+    if reports.exists():
+        reports.rename(aside)
+    reports.write_text("a file where the folder would be")
+    try:
+        ended = site.service.execute(site.place().id)
+        assert isinstance(ended.page, errors.ServiceError)
+        assert f"{ended.run_id}.html: the report cannot be written: " in str(ended.page)
+        assert ended.result.status is RunStatus.KEPT
+    finally:
+        reports.unlink()
+        if aside.exists():
+            aside.rename(reports)
+
+
 def test_a_run_waits_for_somebody_else_and_is_rolled_back_whole(site: Site) -> None:
     before = site.running(), site.startup()
     waiting = site.go(site.place(ChangeRules(approval="four_eyes")))

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from qosforge.database.connections import is_embedded
-from qosforge.errors import QosforgeError, ServiceError
+from qosforge.errors import Place, QosforgeError, ServiceError
 from qosforge.executor.executor import Executor
 from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
@@ -170,17 +170,18 @@ class Service:
     def write_report(self, run_id: str) -> tuple[RunReport, Path | ServiceError]:
         """Write the HTML report of a run into ``var/reports``; the report, and where it is or why it is not there.
 
-        A run is not worse for a report that takes too much.
+        A run is not worse for a report that takes too much, or that cannot be written.
         """
-        folder = self.settings.var_dir / "reports"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{run_id}.html"
+        path = self.settings.var_dir / "reports" / f"{run_id}.html"
         report = run_report(self.store, self.artifacts, run_id)
         try:
             page = self.executor.computing.run(run_id, lambda: None, render_run_report, report)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(page, encoding="utf-8")
         except ServiceError as error:
             return report, error
-        path.write_text(page, encoding="utf-8")
+        except OSError as error:
+            return report, ServiceError(f"the report cannot be written: {error.strerror}", Place(file=str(path)))
         return report, path
 
 
