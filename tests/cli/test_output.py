@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.cli.output import require_writable, write_file
-from qosforge.errors import InputError
+from qosforge.cli.output import print_error, require_writable, write_file
+from qosforge.errors import DeviceError, DeviceErrors, InputError, Place, QosforgeError
 from tests.full_disk import largest_file
 
 NOBODY = 65534
@@ -52,6 +52,21 @@ def test_what_was_there_stays_where_the_disk_is_full(tmp_path: Path) -> None:
         write_file(path, "x" * 2000)
     assert path.read_text(encoding="utf-8") == "the earlier one"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_wrong_with_many_devices_alike_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def problems(count: int) -> list[QosforgeError]:
+        return [DeviceError("refused the login", Place(device=f"sw{n}"), "see its key") for n in range(count)]
+
+    print_error(DeviceErrors("several", Place(), "", [*problems(3), DeviceError("is away", Place(device="r1"))]))
+    assert capsys.readouterr().err == (
+        "error: sw0, sw1, sw2: refused the login\n       see its key\nerror: r1: is away\n"
+    )
+    print_error(DeviceErrors("several", Place(), "", problems(300)))
+    told = " ".join(capsys.readouterr().err.split())
+    assert "sw0, sw1," in told
+    assert "sw11 and 288 more: refused the login" in told
+    assert told.count("see its key") == 1
 
 
 def test_no_file_is_left_where_none_was(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ CASES: dict[str, tuple[list[object], int, str]] = {
     "no runs at all": (["runs", "--limit", "0"], 2, "Invalid value for '--limit'"),
     "no such run": (["show", "abc"], 2, "there is no run 'abc'"),
     "a lab whose clock stands": (["lab", "up", "--clock-scale", "0"], 2, "Invalid value for '--clock-scale'"),
-    "no lab": (["measure", POLICY], 3, "r1: its address is not known"),
     "nothing to measure": (["run", root() / "policies" / "itesm-paper.yaml"], 2, "verify: no check judges a class"),
 }
 
@@ -53,6 +52,16 @@ def test_it_is_reported_once_and_as_json(qosforge: Command, tmp_path: Path, case
     problems = json.loads(as_json.stdout)["errors"]
     assert len(problems) == told.stderr.count("error: ")
     assert all(problem["message"] in told.stderr for problem in problems)
+
+
+def test_what_all_devices_lack_is_told_once_and_of_each_as_json(qosforge: Command) -> None:
+    told = qosforge("measure", POLICY)
+    assert (told.code, told.stdout, told.stderr.count("error: ")) == (3, "", 1)
+    assert "r1, r2, b256, b56, s2950, s2970, ers5510, e300: its address is not known" in " ".join(
+        told.stderr.split()
+    )
+    problems = json.loads(qosforge("measure", POLICY, "--json").stdout)["errors"]
+    assert [problem["device"] for problem in problems] == "r1 r2 b256 b56 s2950 s2970 ers5510 e300".split()
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,13 @@ def test_a_check_without_traffic_is_told_whatever_is_emulated() -> None:
         EvidenceParts.of(intent(("vigo1", "vigo4")), network(Flow(*LOCAL)), {"e300"})
 
 
+def test_a_check_of_an_unknown_station_is_told_with_the_nearest_name() -> None:
+    with pytest.raises(
+        QosforgeError, match=r"verify\[0\]: no station is called 'vigo9' \(did you mean 'vigo[1-4]'"
+    ):
+        EvidenceParts.of(intent(("vigo1", "vigo9")), network(Flow(*LOCAL)), {"e300"})
+
+
 def on_path(source: Measurement, path: str, evidence: str) -> Measurement:
     scenario = source.scenarios[0]
     flow = scenario.flows[0].model_copy(

@@ -37,6 +37,9 @@ INDENT = 9
 MOST_ROWS = 6
 """Rows of a finding for information that are printed."""
 
+_MOST_NAMED = 12
+"""Devices that are named where one problem is that of many."""
+
 
 def print_done(what: str, subject: str, *, as_json: bool) -> None:
     """That something was done: a line of progress, or a document ``{what: subject}``."""
@@ -119,25 +122,31 @@ def print_error(error: QosforgeError, *, as_json: bool = False) -> None:
         print_json({"errors": [problem.document() for problem in error.problems()], **found})
     else:
         print_findings(findings)
-    for problem in error.problems():
-        where = str(problem.where)
-        line = Text("error: ", style="red")
-        line.append(f"{where}: " if where else "", style="bold")
-        line.append(problem.message, style="default")
-        print_prose(line, 7, console=err)
-        if problem.hint:
-            print_prose(Text(f"       {problem.hint}", style="dim"), 7, console=err)
+    _print_alike([(problem.where, problem.message, problem.hint) for problem in error.problems()])
 
 
 def print_problems(problems: Iterable[dict[str, str]]) -> None:
     """Problems that steps of a run returned as values."""
-    for problem in problems:
+    _print_alike([(Place(device=one["device"] or None), one["message"], one["hint"]) for one in problems])
+
+
+def _print_alike(problems: Iterable[tuple[Place, str, str]]) -> None:
+    """Problems by place, message and hint; what is the same of several devices once, with their names."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for where, message, hint in problems:
+        # A place that is more than a device's name is one of its own.
+        of_device = where == Place(device=where.device)
+        alike.setdefault(("" if of_device else str(where), message, hint), []).append(where.device or "")
+    for (elsewhere, message, hint), devices in alike.items():
+        names = [name for name in dict.fromkeys(devices) if name]
+        more = len(names) - _MOST_NAMED
+        named = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         line = Text("error: ", style="red")
-        line.append(f"{problem['device']}: " if problem["device"] else "", style="bold")
-        line.append(problem["message"], style="default")
+        line.append(f"{elsewhere or named}: " if elsewhere or named else "", style="bold")
+        line.append(message, style="default")
         print_prose(line, 7, console=err)
-        if problem["hint"]:
-            print_prose(Text(f"       {problem['hint']}", style="dim"), 7, console=err)
+        if hint:
+            print_prose(Text(f"       {hint}", style="dim"), 7, console=err)
 
 
 def print_waves(waves: Sequence[WaveDocument]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Self
 
 from qosforge.deltaq.sample import LEAST_REPLICATIONS
@@ -11,6 +12,7 @@ from qosforge.errors import Place, TesterError
 from qosforge.intent.models import Intent
 from qosforge.inventory.models import Network, Station, TrafficFlow, TrafficScenario
 from qosforge.tester.scenario.traffic import flow_classes, flow_names, scenario_of
+from qosforge.units import listed
 
 _PORTS = 65_536
 _LEAST_SECONDS = 2
@@ -213,16 +215,24 @@ def verified_scenarios(
     """The scenarios that the intent verifies with their seconds, and the pairs of stations that are judged.
 
     Raises:
-        TesterError: a check has no traffic.
+        TesterError: a check names no station of the network, or has no traffic.
     """
     scenarios: dict[str, tuple[TrafficScenario, int]] = {}
     judged: set[tuple[str, str]] = set()
-    for check in intent.verify:
+    stations = [station.name for station in network.stations]
+    for position, check in enumerate(intent.verify):
+        place = Place(path=f"verify[{position}]")
+        for name in (check.from_, check.to):
+            if name not in stations:
+                near = get_close_matches(name, stations, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {listed(stations)}"
+                raise TesterError(f"no station is called {name!r}", place, hint)
         scenario = scenario_of(network, check)
         if scenario is None:
             raise TesterError(
                 f"no traffic is described between {check.from_} and {check.to}",
-                hint="add a scenario to traffic.yaml that has this pair under 'between'",
+                place,
+                "add a scenario to traffic.yaml that has this pair under 'between'",
             )
         seconds = max(check.seconds, scenarios.get(scenario.name, (scenario, 0))[1])
         scenarios[scenario.name] = (scenario, seconds)
