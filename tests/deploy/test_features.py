@@ -8,8 +8,8 @@ import pytest
 
 from qosforge.cli.derive import stations
 from qosforge.cli.options import load
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.driver_capabilities import driver_capabilities
-from qosforge.deploy.installed import require_installed
 from qosforge.errors import InputError, InputErrors
 from qosforge.inventory.loader import load_network
 from qosforge.platforms.base import installed, platform

@@ -20,7 +20,7 @@ from qosforge.runs.record.tables import JournalAction, RunStatus
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.steps import measure
+from qosforge.runs.workflow.steps import counters
 from qosforge.runs.workflow.steps.prepare import store_texts
 from qosforge.settings import Settings
 from qoslab import control
@@ -60,7 +60,7 @@ def held(context: Context, *names: str) -> dict[str, str]:
 
 
 def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Context) -> None:
-    result = measure.check_counters(context, held(context, "r1", "s2950"))
+    result = counters.check_counters(context, held(context, "r1", "s2950"))
     assert result.errors == []
     notes: list[dict[str, Any]] = context.artifacts.get_json(result.notes)
     assert {note["device"] for note in notes} == {"r1", "s2950"}
@@ -76,7 +76,7 @@ def test_a_clean_phase_keeps_every_note_and_a_line_for_the_report(context: Conte
 def test_a_contradiction_is_an_error_and_a_row_of_the_journal(context: Context, campus: Campus) -> None:
     control.plant(campus.state, "r1", "ignore_priority")
     try:
-        result = measure.check_counters(context, held(context, "r1", "r2"))
+        result = counters.check_counters(context, held(context, "r1", "r2"))
     finally:
         control.plant(campus.state, "r1", "clear")
     assert [error.device for error in result.errors] == ["r1"]
@@ -88,7 +88,7 @@ def test_a_contradiction_is_an_error_and_a_row_of_the_journal(context: Context, 
 def test_a_device_that_cannot_be_asked_is_an_error(context: Context, campus: Campus) -> None:
     after = held(context, "r1")
     missing = {"ers5510": context.artifacts.put_text(_with_another_filter(campus))}
-    result = measure.check_counters(context, after | missing)
+    result = counters.check_counters(context, after | missing)
     assert [error.device for error in result.errors] == ["ers5510"]
     assert {note["device"] for note in context.artifacts.get_json(result.notes)} == {"r1"}
 

@@ -18,9 +18,9 @@ from qosforge.batfish.check import BatfishCheck
 from qosforge.batfish.process import NotAwaited
 from qosforge.batfish.service import BatfishService, batfish_address
 from qosforge.compute import Compute, ComputeDied, TooBusy
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
 from qosforge.deploy.inspection import DeviceCheck, inspect_devices
-from qosforge.deploy.installed import require_installed
 from qosforge.deploy.not_saved import LiveState
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions

@@ -20,8 +20,8 @@ from qosforge.cli.options import AsJson, NetworkFolder, Strict, network_folder
 from qosforge.cli.output import findings_json, print_findings, print_json, print_problems
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
+from qosforge.deploy.driver_and_platform import require_installed, require_platforms
 from qosforge.deploy.fleet import Fleet
-from qosforge.deploy.installed import require_installed, require_platforms
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.discovery.names import inventory_name

@@ -14,8 +14,8 @@ from qosforge.cli.notes import notes_json, print_notes
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_json, print_problems
 from qosforge.cli.terminal import out, progress
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.fleet import Fleet
-from qosforge.deploy.installed import require_installed
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.discovery.measured_scenario import MeasuredScenario, scenario_differences, scenario_of_counters

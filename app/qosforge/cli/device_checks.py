@@ -11,9 +11,9 @@ from rich.text import Text
 from qosforge.cli.output import print_json
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose, progress
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.inspection import DeviceCheck, State, Subject, inspect_devices
-from qosforge.deploy.installed import require_installed
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.inventory.catalogue import device_of

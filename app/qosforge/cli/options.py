@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from qosforge.deploy.installed import require_installed
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.intent.loader import LoadedIntent, load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network

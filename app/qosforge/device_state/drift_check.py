@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from qosforge.artifacts.store import Artifacts, canonical_json
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.fleet import Fleet
-from qosforge.deploy.installed import require_installed
 from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import ProcessEnding, Sessions
 from qosforge.device_state.drift import Baseline, baseline_text, describe_drift, find_baselines

@@ -11,8 +11,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from qosforge.deploy.driver_and_platform import (
+    driver_fits_platform,
+    foreign_driver,
+    unknown_feature,
+    unknown_features,
+)
 from qosforge.deploy.driver_capabilities import driver_capabilities
-from qosforge.deploy.installed import foreign_driver, speaks_with, unknown_feature, unknown_features
 from qosforge.errors import InputError, InputErrors, Place
 from qosforge.intent.problems import as_problem
 from qosforge.intent.yaml_source import Path_, YamlDocument, read_document
@@ -146,7 +151,7 @@ def _unknown_platforms(description: SourceDescription, document: YamlDocument) -
                 place = document.place(("platforms", name, key))
                 problems.append(InputError(error.message, place, error.hint))
                 known = False
-        if known and choice.driver is not None and not speaks_with(choice.driver, choice.platform):
+        if known and choice.driver is not None and not driver_fits_platform(choice.driver, choice.platform):
             place = document.place(("platforms", name, "driver"))
             problems.append(foreign_driver(choice.driver, choice.platform, place))
         place = document.place(("platforms", name, "features"))

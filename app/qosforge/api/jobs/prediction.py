@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qosforge.compiler.compile import compile_intent
-from qosforge.deploy.installed import require_installed
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.prediction.predict import predict

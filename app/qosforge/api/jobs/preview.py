@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from qosforge.batfish.check import BatfishCheck
 from qosforge.compiler.scope_resolution import devices_in
-from qosforge.deploy.installed import require_installed
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network

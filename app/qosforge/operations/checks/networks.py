@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from qosforge.batfish.http_exchange import Address
 from qosforge.batfish.release import Match, NoRelease, client_release, match, service_release
-from qosforge.deploy.installed import require_installed
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.route import route_to
 from qosforge.errors import InputError, QosforgeError
 from qosforge.finding_codes import explain

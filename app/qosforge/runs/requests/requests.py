@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from qosforge.artifacts.store import canonical_json
 from qosforge.compiler.waves import require_canary
-from qosforge.deploy.installed import require_installed
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.route import lab_of
 from qosforge.errors import InputError, Place
 from qosforge.inventory.models import Network

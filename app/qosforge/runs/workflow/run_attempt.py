@@ -44,7 +44,7 @@ from qosforge.runs.workflow.results import (
     SideMeasurement,
 )
 from qosforge.runs.workflow.run_steps import PushFailed, RunSteps, Stop, StopUntouched
-from qosforge.runs.workflow.steps import compare, measure, prepare, push, wait
+from qosforge.runs.workflow.steps import compare, counters, measure, prepare, push, wait
 from qosforge.runs.workflow.wave_push import WavePush
 from qosforge.tester.measurement.document import Side
 from qosforge.validation.reads import devices_to_read
@@ -249,7 +249,7 @@ class RunAttempt:
         step = "counters"
         try:
             if self.context.resolved.rollback_of is None:
-                counted = self._steps.do("counters", CountersResult, measure.check_counters, pushed)
+                counted = self._steps.do("counters", CountersResult, counters.check_counters, pushed)
                 self._steps.require_going_on(counted, step)
                 if counted.errors:
                     return self._failed(to_push, counted.errors, step)

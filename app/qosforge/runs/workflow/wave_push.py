@@ -15,7 +15,7 @@ from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.gate import Wait
 from qosforge.runs.workflow.results import CountersResult, RestoreResult, RolloutPlan, WaveResult, WaveTurn
 from qosforge.runs.workflow.run_steps import PushFailed, RunSteps, Stop, StopUntouched
-from qosforge.runs.workflow.steps import measure, push, wait
+from qosforge.runs.workflow.steps import counters, push, wait
 
 
 @dataclass
@@ -85,7 +85,7 @@ class WavePush:
         """Let the canary's own counters say that it does what its configuration says, before others follow it."""
         if self.steps.context.resolved.rollback_of is not None:
             return
-        counted = self.steps.do("counters-canary", CountersResult, measure.check_counters, canary)
+        counted = self.steps.do("counters-canary", CountersResult, counters.check_counters, canary)
         self.steps.require_going_on(counted, "counters")
         if counted.errors:
             raise PushFailed(counted.errors, "counters")

@@ -13,7 +13,7 @@ from qosforge.api.jobs.preview import policy_digest
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import Outcome
-from qosforge.deploy.installed import require_installed
+from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.device_state.last_known import last_known
 from qosforge.errors import TesterError
 from qosforge.findings import Finding

@@ -1,25 +1,17 @@
-"""Steps that measure: the tester on what devices hold, external measurements, and the counters of devices."""
+"""Steps that measure: the tester on what devices hold, and external measurements."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
-from qosforge.deploy.device_driver import DeviceDriver
-from qosforge.emulation import emulated_devices, offer_traffic, with_lab_stations
-from qosforge.errors import ServiceError
-from qosforge.plan.model import Plan
-from qosforge.platforms.base import QueueCount
-from qosforge.runs.record.step_error import StepError
-from qosforge.runs.record.summaries import CountersSummary, MeasurementSummary
+from qosforge.emulation import emulated_devices, with_lab_stations
+from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.workflow import live
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
-from qosforge.runs.workflow.results import CountersResult, SideMeasurement
-from qosforge.runs.workflow.steps.prepare import errors_of, load_texts, stop_after
-from qosforge.tester.counters.comparison import CounterNote, compare_counters, read_counters
-from qosforge.tester.counters.offered_load import expected_counts
+from qosforge.runs.workflow.results import SideMeasurement
+from qosforge.runs.workflow.steps.prepare import load_texts
 from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict, overall_outcome, verdicts
@@ -168,56 +160,3 @@ def judge_external(context: Context, artifact: str, when: Side) -> SideMeasureme
         summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in found])
         summary.outcome = outcome
     return SideMeasurement(measurement=artifact, verdicts=summary.verdicts, outcome=outcome)
-
-
-def check_counters(context: Context, after: Mapping[str, str]) -> CountersResult:
-    """Read the counters of the pushed devices twice; emulated ones are given traffic between the readings.
-
-    A device that counts otherwise than the configuration it gave says is an error, as one that reads back wrong is.
-    """
-    with context.store.stage(context.run_id, "counters", CountersSummary()) as summary:
-        context.observe("counters", "each device's own, by class, twice")
-        plans = context.compute_to_end(live.running_plans, context.network.part(after), load_texts(context, after))
-        notes, errors = _counted(context, plans)
-        for note in notes:
-            if note.contradiction:
-                context.record(note.device, "failed", note=note.message)
-                hint = "the device does not do what its configuration says: look at the feature on its image"
-                errors.append(StepError(message=note.message, hint=hint, device=note.device))
-        silent = sorted({note.device for note in notes if not note.queue})
-        told = sum(bool(note.queue) for note in notes)
-        text = f"{told} classes and queues of {len(after) - len(silent)} devices counted"
-        if silent:
-            text += f"; no counters by class: {', '.join(silent)}"
-        artifact = context.artifacts.put_json([note.document() for note in notes])
-        summary.notes, summary.errors, summary.text = artifact, errors, text
-    return CountersResult(notes=artifact, errors=errors, **stop_after(context, errors))
-
-
-def _counted(context: Context, plans: Mapping[str, Plan]) -> tuple[list[CounterNote], list[StepError]]:
-    def reading(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
-        return read_counters(driver, plans[name])
-
-    first = context.on_devices(plans, reading)
-    try:
-        emulated = emulated_devices(context.lab)
-        offers = offer_traffic(context.network, context.lab) if context.lab and emulated else ()
-
-        def reading_again(name: str, driver: DeviceDriver) -> tuple[QueueCount, ...]:
-            counts = reading(name, driver)
-            context.report_device(name, "counted")
-            return counts
-
-        again = [name for name, outcome in first.items() if outcome.error is None]
-        second = context.on_devices(again, reading_again)
-        notes: list[CounterNote] = []
-        for name, outcome in second.items():
-            before = first[name].value
-            if before is not None and outcome.value is not None:
-                due = expected_counts(context.network, plans[name], offers) if name in emulated else None
-                found = compare_counters(plans[name], before, outcome.value, due)
-                shown = context.fleet.words(name).in_message
-                notes += [replace(n, queue=shown(n.queue), message=shown(n.message)) for n in found]
-    except ServiceError as error:
-        return [], [*errors_of(first), StepError.of(error)]
-    return notes, [*errors_of(first), *errors_of(second)]

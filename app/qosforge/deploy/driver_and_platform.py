@@ -73,7 +73,7 @@ def _driver_problems(device: Device, places: DescribedPlaces | None) -> Iterator
     """
     if device.driver not in DRIVERS:
         yield unknown_driver(device.driver, _place(device, places, "data", "driver"))
-    elif not speaks_with(device.driver, device.platform):
+    elif not driver_fits_platform(device.driver, device.platform):
         yield foreign_driver(device.driver, device.platform, _place(device, places, "data", "driver"))
 
 
@@ -82,7 +82,7 @@ def _place(device: Device, places: DescribedPlaces | None, *path: str) -> Place:
     return places.value(device.name, *path) if places else Place(device=device.name)
 
 
-def speaks_with(driver: str, name: str) -> bool:
+def driver_fits_platform(driver: str, name: str) -> bool:
     """Whether a driver is one of a platform; of one that is not installed nothing else is known."""
     return name not in installed() or driver in platform(name).family.drivers
 
