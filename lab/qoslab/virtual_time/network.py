@@ -30,7 +30,7 @@ from qoslab.virtual_time.parts import copied, kernel, merged, program, with_libr
 
 READY = "qoslab: ready"
 START_SECONDS = 300.0
-"""How long a guest may take to start: it does so in some 8 s of an idle processor."""
+"""How long a guest may take to start: it does so in some 4 s of an idle processor."""
 _GUEST_ADDRESS = "10.0.2.15"
 _FIRST_PORT = 2200
 _MEMORY_MB = 384
