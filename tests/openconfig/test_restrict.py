@@ -165,14 +165,21 @@ FIELDS = [(part, name) for part in PARTS for name in part.model_fields if (part,
 def test_every_field_is_kept_or_told(part: type[BaseModel], name: str, data: st.DataObject) -> None:
     """Fields that come to the plan later are drawn by their type: they too must be told."""
     base, put, get = PARTS[part]
-    strategy = (
-        st.just(VALUES[part, name]) if (part, name) in VALUES else _values(part.model_fields[name].annotation)
-    )
-    value = data.draw(strategy.filter(lambda v: v != getattr(base, name)))
+    value = data.draw(_other_values(part, name))
     changed = base.model_copy(update={name: value})
     restricted = restrict(put(changed), APPLICATIONS)
     kept = getattr(get(restricted.plan), name, None) == value
     assert kept or restricted.findings
+
+
+@cache
+def _other_values(part: type[BaseModel], name: str) -> st.SearchStrategy[Any]:
+    """Values of a field that its part does not have: made once, as each new strategy is checked."""
+    held = getattr(PARTS[part][0], name)
+    strategy = (
+        st.just(VALUES[part, name]) if (part, name) in VALUES else _values(part.model_fields[name].annotation)
+    )
+    return strategy.filter(lambda v: v != held)
 
 
 @cache
