@@ -11,16 +11,15 @@ from pydantic import ValidationError
 from qosforge.errors import InputError
 from qosforge.intent.applications import Catalogue
 from qosforge.intent.base import is_name
-from qosforge.intent.models import (
+from qosforge.intent.conflict_rules import (
     Branch,
     Conflict,
-    Match,
-    Treatment,
     conflicts,
     policy_conflicts,
     unjudged,
     unknown_classes,
 )
+from qosforge.intent.models import Match, Treatment
 from qosforge.intent.yaml_source import YamlDocument
 from qosforge.units import WRITTEN, listed, shortened
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from qosforge.intent.conflict_rules import RequestedShares, levels
 from qosforge.intent.conflicts import branches
-from qosforge.intent.models import RequestedShares, levels
 from qosforge.intent.yaml_source import Path_
 
 
