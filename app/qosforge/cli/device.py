@@ -1,4 +1,4 @@
-"""Commands about the devices of a network: whom to believe that it is one, and what is wrong with it."""
+"""Commands about the devices of a network: host keys that are trusted, and what is wrong with a device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qosforge.cli.options import AsJson, NetworkFolder, network_folder
 from qosforge.cli.output import print_json, print_problems
 from qosforge.cli.terminal import out, progress
 from qosforge.deploy.host_keys import ShownKey, record_key, shown_key, trusted_files
-from qosforge.deploy.route import InventoryRoute, Target, route_to
+from qosforge.deploy.route import InventoryRoute, LoginTarget, route_to
 from qosforge.deploy.seed_sessions import target_of_address
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.inventory.loader import load_network
@@ -26,7 +26,7 @@ from qosforge.units import listed
 
 app = typer.Typer(no_args_is_help=True)
 
-Targets = Mapping[str, Callable[[], Target]]
+Targets = Mapping[str, Callable[[], LoginTarget]]
 """How to find out where each is, by what it is called."""
 
 
@@ -130,7 +130,7 @@ def _of_devices(settings: Settings, network: Network, devices: list[str] | None)
 
 
 def _decide(shown: ShownKey, fingerprints: list[str], *, replace: bool) -> str:
-    """What becomes of a key: nothing is believed that nobody has confirmed."""
+    """What becomes of a key: none is trusted that nobody has confirmed."""
     if shown.known:
         return "known"
     if shown.other and not replace:
@@ -146,5 +146,5 @@ def _decide(shown: ShownKey, fingerprints: list[str], *, replace: bool) -> str:
             )
         return "left"
     instead = " instead of the known one" if shown.other else ""
-    question = f"{shown.device} ({shown.name}) shows {shown.key.fingerprint}: believe it{instead}?"
+    question = f"{shown.device} ({shown.name}) shows {shown.key.fingerprint}: trust it{instead}?"
     return ("replaced" if shown.other else "recorded") if typer.confirm(question, err=True) else "left"

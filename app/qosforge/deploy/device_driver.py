@@ -1,4 +1,4 @@
-"""A NAPALM driver whose every answer and every error is the text of its device, from here on."""
+"""A NAPALM driver whose answers and errors are all marked as a device's text, which may hold secrets."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from qosforge.deploy.connection import NAME, DeviceConnection
 from qosforge.deploy.device_driver import DeviceDriver, device_span
 from qosforge.deploy.failures import problem_of
 from qosforge.deploy.pace import Pace, PacedRunner
-from qosforge.deploy.route import Route, Target
+from qosforge.deploy.route import LoginTarget, Route
 from qosforge.deploy.sessions import Sessions
 from qosforge.errors import InputError, QosforgeError
 from qosforge.inventory.models import Device, Network
@@ -293,7 +293,7 @@ def _taken(host: Host) -> Callable[[], None]:
     return close
 
 
-def _host(device: Device, target: Target) -> Host:
+def _host(device: Device, target: LoginTarget) -> Host:
     """The device as Nornir has it."""
     extras = {"timeout": target.timeout, "optional_args": target.optional_args()}
     return Host(

@@ -13,7 +13,7 @@ from cli_candidate.host_key import HostKey, read_host_key
 from cli_candidate.known_hosts import known_keys
 from cli_candidate.route import SessionRoute, known_hosts_name
 
-from qosforge.deploy.route import CONNECT_SECONDS, Target
+from qosforge.deploy.route import CONNECT_SECONDS, LoginTarget
 from qosforge.errors import DeviceError, InputError, Place
 from qosforge.settings import Settings
 
@@ -40,7 +40,7 @@ def trusted_files(settings: Settings) -> tuple[Path, ...]:
     return (_SYSTEM.expanduser(), settings.known_hosts_file)
 
 
-def shown_key(device: str, target: Target, files: Sequence[Path]) -> ShownKey:
+def shown_key(device: str, target: LoginTarget, files: Sequence[Path]) -> ShownKey:
     """The host key that a device shows now, beside those of the ``files``. Nobody logs in.
 
     Raises:
@@ -97,7 +97,7 @@ def _names(line: str, name: str) -> bool:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Put a file in its place whole; nobody else may change whom we believe."""
+    """Put a file in its place whole; nobody else may change which keys are trusted."""
     descriptor, made = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as writing:

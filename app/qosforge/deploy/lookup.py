@@ -1,4 +1,4 @@
-"""Look-ups at a service that may be slow or away: each made once, whoever asks, and within a bound of time."""
+"""Look-ups at a remote service that may be slow or away: each made once for all callers, in bounded time."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _PORTS = {"ssh": 22, "ssh-legacy": 22, "telnet": 23}
 
 
 @dataclass(frozen=True)
-class Target:
+class LoginTarget:
     """A device to log in to: where it is, what logs in, and the driver's other arguments.
 
     Secrets are in ``login`` alone.
@@ -61,7 +61,7 @@ class Route(Protocol):
     ssh_options: tuple[str, ...]
     """Those by which OpenSSH logs in to other hosts of the network, as the devices are reached."""
 
-    def target(self, device: Device) -> Target:
+    def target(self, device: Device) -> LoginTarget:
         """Where and how to log in.
 
         Raises:
@@ -88,14 +88,14 @@ class LabRoute:
         self._environment = environment
         self.told = "the lab's devices"
 
-    def target(self, device: Device) -> Target:
+    def target(self, device: Device) -> LoginTarget:
         """See `Route.target`."""
         if self._overlay is None or device.name not in self._overlay.addresses:
             what = "its address is not known" if self._overlay is None else "the lab that is up has no such device"
             hint = "start the lab: qosforge lab up; or give it a hostname in hosts.yaml"
             raise DeviceError(what, Place(device=device.name), hint)
         address = self._overlay.addresses[device.name]
-        return Target(
+        return LoginTarget(
             hostname=address.hostname,
             login=self.login(device),
             arguments={
@@ -135,11 +135,11 @@ class InventoryRoute:
         self._ssh = SshConfig(settings.ssh_config_file)
         self._credentials = CredentialStore(settings.credentials_file, environment)
 
-    def target(self, device: Device) -> Target:
+    def target(self, device: Device) -> LoginTarget:
         """See `Route.target`."""
         return self.target_of(device.name, device.reach)
 
-    def target_of(self, name: str, reach: Reach, *, logs_in: bool = True) -> Target:
+    def target_of(self, name: str, reach: Reach, *, logs_in: bool = True) -> LoginTarget:
         """Where and how to log in to a device that no inventory need have; ``name`` is what errors call it.
 
         Unless somebody ``logs_in``, it takes no credentials: a host key is shown to anybody.
@@ -163,7 +163,7 @@ class InventoryRoute:
             raise InputError("no user name", Place(device=name), hint)
         options = dict(reach.options)
         timeout = options.pop("timeout", None)
-        return Target(
+        return LoginTarget(
             hostname=entry.hostname,
             login=login,
             arguments={

@@ -13,7 +13,7 @@ from typing import Self
 from qosforge.deploy.connection import DeviceConnection
 from qosforge.deploy.device_driver import DeviceDriver, device_span
 from qosforge.deploy.failures import problem_of
-from qosforge.deploy.route import InventoryRoute, Target
+from qosforge.deploy.route import InventoryRoute, LoginTarget
 from qosforge.deploy.sessions import Sessions
 from qosforge.discovery.facts import Neighbour
 from qosforge.discovery.names import label
@@ -38,7 +38,7 @@ class _Seed:
     words: DeviceWords
 
 
-def target_of_address(route: InventoryRoute, address: str, common: Reach, *, logs_in: bool = True) -> Target:
+def target_of_address(route: InventoryRoute, address: str, common: Reach, *, logs_in: bool = True) -> LoginTarget:
     """Where and how to log in to ``host`` or ``host:port``; see `InventoryRoute.target_of`.
 
     ``common`` is how it is reached.
@@ -118,7 +118,7 @@ class SeedSessions:
             self._open[address] = seed
         return seed
 
-    def _connect(self, address: str, target: Target, platform: str) -> _Seed:
+    def _connect(self, address: str, target: LoginTarget, platform: str) -> _Seed:
         words = DeviceWords(address, "", target.login.secrets)  # which platform it is may not be known yet
         made = DeviceConnection()
         arguments = {**target.optional_args(), "session_guard": self._sessions.guard()}

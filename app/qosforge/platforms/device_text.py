@@ -96,7 +96,8 @@ Configuration: TypeAlias = DeviceText | str
 
 
 class DeviceWords:
-    """The door of one device: what must not be seen of it, and what is shown instead. Safe between threads.
+    """Masks the secrets of one device in text: what must not be seen of it, and what is shown instead. Safe
+    between threads.
 
     Secrets are what its platform's lines hold by their form, the credentials that reach it, and what its
     configurations hold. Before one is read these are the ``earlier`` one: asked once, and only where the device's

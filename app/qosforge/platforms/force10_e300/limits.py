@@ -155,7 +155,7 @@ def _unmarked(request: DeviceRequest, class_request: ClassRequest) -> Finding:
     return note("unmarked-class", place, variant="no-layer2", image=request.image, since=since)
 
 
-def box_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
+def device_findings(request: DeviceRequest, strict: int | None, running: Plan | None) -> Iterator[Finding]:
     """What the device holds already and the request does not mention, and what holds for all of it."""
     scheduler = running.system.scheduler if running else None
     queue = next((q.number for q in scheduler.queues if q.priority), None) if scheduler else None

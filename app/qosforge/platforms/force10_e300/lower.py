@@ -40,7 +40,7 @@ from qosforge.platforms.force10_e300.capabilities import (
     red,
 )
 from qosforge.platforms.force10_e300.class_marks import priorities, trusted_marks, trusted_priorities
-from qosforge.platforms.force10_e300.limits import box_findings, mark_findings, match_findings, trust_findings
+from qosforge.platforms.force10_e300.limits import device_findings, mark_findings, match_findings, trust_findings
 from qosforge.platforms.force10_e300.mark_queues import written_mark
 from qosforge.platforms.force10_e300.matching import expressible, in_box_order, layer2, pieces, sorted_lines
 from qosforge.platforms.force10_e300.naming import COS, MARK, Names
@@ -97,7 +97,7 @@ def lower(request: DeviceRequest, running: Plan | None) -> LoweredDevice:
         findings=(
             *lowering.queueing_findings,
             *(lowering.wred_findings(families, coloured) if scheduled else ()),
-            *(box_findings(request, lowering.chosen.strict, running) if scheduled else ()),
+            *(device_findings(request, lowering.chosen.strict, running) if scheduled else ()),
             *lowering.matching_findings,
             *mark_findings(request, lowering.chosen.queue_of),
             *trust_findings(request, running, by_map=lowering.chosen.by_map),
