@@ -143,7 +143,8 @@ def test_a_wait_that_ends_too_early_reports_the_run_as_it_stands(qosforge: Comma
 
 
 def test_a_list_says_what_was_rolled_back_since(qosforge: Command) -> None:
-    page = {"runs": [{**RUN, "status": "kept", "rolled_back_by": "r9"}], "next": None}
+    outcome = {"kind": "rolled_back_by_hand", "reasons": [], "rolled_back_by": "r9"}
+    page = {"runs": [{**RUN, "status": "kept", "outcome": outcome}], "next": None}
     with scripted(document(page)) as (url, _):
         assert "rolled back later" in qosforge("--server", url, "runs").stdout
 

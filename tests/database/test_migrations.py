@@ -17,6 +17,7 @@ from qosforge.artifacts.store import FileArtifacts
 from qosforge.errors import StoreError
 from qosforge.intent.policy_source import PolicySource
 from qosforge.policy_library.library import PolicyLibrary
+from qosforge.run_outcome import AdviceKind, OutcomeKind
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
@@ -172,3 +173,110 @@ def test_runs_of_before_are_found_by_todays_words(store_url: str) -> None:
                 "nothing_to_do",
                 "refused",
             ]
+
+
+_LEFT = "the table is full; it was rolled back because of: "
+_RECOVER = "qosforge recover puts its devices back; a service does it by itself, and again until they answer"
+_CHANGE = "see which bound of which class is broken, and change the policy or the objective"
+OF_BEFORE: dict[str, dict[str, object]] = {
+    "01": {"status": "kept", "verdict": "met"},
+    "02": {"status": "kept", "params": {"undo_of": "01"}},
+    "03": {"status": "kept", "params": {"undo_of": "02"}},
+    "04": {"status": "kept", "params": {"undo_of": "01"}},
+    "05": {"status": "kept"},
+    "06": {"status": "failed", "params": {"undo_of": "05"}, "reason": "r1 is away", "reason_hint": "look at r1"},
+    "07": {"status": "failed", "reason": "no power", "reason_hint": "qosforge retry 07 begins it again"},
+    "08": {"status": "kept", "reason": "left out: r3", "reason_hint": "qosforge retry 08 changes just these"},
+    "09": {"status": "needs_recovery", "reason": f"{_LEFT}r2 is away", "reason_hint": _RECOVER},
+    "10": {"status": "failed", "reason": "x", "reason_hint": "finish run 09 first: qosforge recover; then retry"},
+    "11": {"status": "failed", "reason": "x", "reason_hint": "finish run gone first: qosforge recover; then retry"},
+    "12": {
+        "status": "rolled_back",
+        "verdict": "broken",
+        "reason": f"{_LEFT}the objectives are not met; its devices are put back",
+        "reason_hint": "qosforge retry 12 begins it again",
+    },
+    "13": {
+        "status": "rolled_back",
+        "reason": "r2 is away; r1 was not put back at first: the table is full; its devices are put back",
+        "reason_hint": "qosforge retry 13 begins it again",
+        "reason_device": "",
+    },
+    "14": {"status": "rolled_back", "verdict": "broken", "reason": "not met", "reason_hint": _CHANGE},
+    "15": {"status": "rolled_back", "reason": "it was cut short; its devices are put back", "reason_hint": "y"},
+    "16": {"status": "running"},
+    "17": {"status": "kept", "params": {"undo_of": "05"}},
+    "18": {"status": "kept", "params": {"undo_of": "17"}},
+}
+"""Runs as an earlier release left them."""
+
+
+def _write_runs_of_before(store: RunStore) -> None:
+    usual = {"verdict": None, "params": {}, "reason": "", "reason_hint": "", "reason_device": "r1"}
+    with store.database.write() as connection:
+        for run, given in OF_BEFORE.items():
+            row = {**usual, "id": run, "reason_step": "rollback" if given.get("reason") else "", **given}
+            row |= {"params": json.dumps(row["params"]), "at": "2026-01-01T00:00:00.000000+00:00"}
+            columns = "status, verdict, params, reason, reason_step, reason_device, reason_hint"
+            names = ", ".join(f":{name}" for name in columns.split(", "))
+            connection.execute(
+                sa.text(
+                    "INSERT INTO runs (id, network, policy, policy_version, created, updated, schema_version,"
+                    f" {columns}) VALUES (:id, 'campus', 'gold', 'v', :at, :at, 1, {names})"
+                ),
+                row,
+            )
+
+
+def test_what_runs_of_before_came_to_is_told_as_far_as_their_words_do(store_url: str) -> None:
+    with RunStore(store_url) as store:
+        take_back(store.database, "0016")
+        _write_runs_of_before(store)
+    bring_up(store_url)
+    with RunStore(store_url) as newer:
+        runs = {run.id: run for run in newer.list_runs(limit=100)}
+        told = {name: run.outcome for name, run in runs.items()}
+        assert {name: one.kind if one else None for name, one in told.items()} == {
+            "01": OutcomeKind.ROLLED_BACK_BY_HAND,
+            "02": OutcomeKind.ROLLED_BACK_BY_HAND,
+            "03": OutcomeKind.RESTORED,
+            "04": OutcomeKind.RESTORED,
+            "05": OutcomeKind.KEPT,
+            "06": OutcomeKind.FAILED,
+            "07": OutcomeKind.FAILED,
+            "08": OutcomeKind.KEPT_IN_PART,
+            "09": OutcomeKind.HALF_WAY,
+            "10": OutcomeKind.FAILED,
+            "11": OutcomeKind.FAILED,
+            "12": OutcomeKind.RECOVERED,
+            "13": OutcomeKind.RECOVERED,
+            "14": OutcomeKind.ROLLED_BACK,
+            "15": OutcomeKind.RECOVERED,
+            "16": None,
+            "17": OutcomeKind.ROLLED_BACK_BY_HAND,
+            "18": OutcomeKind.RESTORED,
+        }
+        back = {name: run.rolled_back_by for name, run in runs.items() if run.rolled_back_by}
+        assert back == {"01": "04", "02": "03", "17": "18"}
+        assert {name: one.advice for name, one in told.items() if one and one.advice} == {
+            "06": AdviceKind.AS_TOLD,
+            "07": AdviceKind.RETRY,
+            "08": AdviceKind.RETRY_LEFT_OUT,
+            "09": AdviceKind.RECOVER,
+            "10": AdviceKind.SETTLE_FIRST,
+            "11": AdviceKind.AS_TOLD,
+            "12": AdviceKind.CHANGE_POLICY,
+            "13": AdviceKind.RETRY,
+            "14": AdviceKind.CHANGE_POLICY,
+            "15": AdviceKind.AS_TOLD,
+        }
+        assert (runs["10"].settle_first, runs["11"].settle_first) == ("09", None)
+        reasons = {name: [(why.message, why.device) for why in one.reasons] for name, one in told.items() if one}
+        assert reasons["07"] == [("no power", "r1")]
+        assert reasons["09"] == [("the table is full", "r1"), ("r2 is away", "")]
+        assert reasons["12"] == [("the objectives are not met", ""), ("the table is full", "r1")]
+        assert reasons["13"] == [(runs["13"].reason, "")]
+        assert runs["12"].reason_hint == _CHANGE
+        assert "because of" not in runs["12"].reason
+        take_back(newer.database, "0016")
+    bring_up(store_url)

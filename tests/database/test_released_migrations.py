@@ -25,6 +25,7 @@ CHECKSUMS = {
     "r0014_session_clients.py": "78fa9f2519d70e577baf06291020d61dccab0d9cb23db7438521fc74911faf53",
     "r0015_file_audits.py": "e0d7bd24644d8b8fb31e0ea0defa17d47703775be3b831d1dea966b05ae7b48f",
     "r0016_call_kinds.py": "47eef9c1840b9d5fa23d30a39c44c3147e4553063701aaa0f68ece54ac9f0d69",
+    "r0017_outcomes.py": "5a1106ec2141f3d6470ba944e33460d13f67bf17d007e5904e0f4419d8a4180c",
 }
 """SHA-256 of every migration. A new one is added here; what another one should have done a new one does."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.views.summary import summaries_of
+from qosforge.runs.views.summary import summary_of
 from tests.runs.support import WHY
 
 
@@ -20,7 +20,7 @@ def test_a_kept_run_names_the_run_that_rolled_it_back_while_that_holds(tmp_path:
             return run.id
 
         def told() -> dict[str, str | None]:
-            return {one.id: one.rolled_back_by for one in summaries_of(store, store.list_runs())}
+            return {one.id: one.rolled_back_by for one in map(summary_of, store.list_runs())}
 
         first, other = kept(), kept()
         failed = kept(first, RunStatus.FAILED)

@@ -395,7 +395,7 @@ def test_every_end_without_the_change_has_its_reason(
     reason = final_reason(Steps(**answers))
     assert (reason.step, reason.device) == (step, device)
     assert message in reason.message
-    assert hint in reason.hint
+    assert hint in reason.advice.text
 
 
 def test_an_attempt_that_keeps_its_change_has_no_reason() -> None:
@@ -524,7 +524,7 @@ def test_a_device_that_fails_is_left_out_and_told_where_so_many_may() -> None:
     ended = attempt(steps, measure=False).run()
     assert (ended.status, documents(ended.errors)) == (RunStatus.KEPT, [REFUSED])
     assert ended.reason == "left out: r3: refuses a line"
-    assert steps.options["reason"].hint == "qosforge retry 01890000 changes just these"
+    assert steps.options["reason"].advice.text == "qosforge retry 01890000 changes just these"
 
 
 def test_a_device_that_cannot_be_put_back_is_not_left_out() -> None:

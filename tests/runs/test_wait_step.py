@@ -12,6 +12,7 @@ from qosforge.errors import DeviceError, InputError, InputErrors, Place
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
+from qosforge.run_outcome import AdviceKind, OutcomeKind
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
@@ -94,12 +95,12 @@ def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_s
             Verdict.BROKEN,
             "measure-after",
             "it is slow; r1 was not put back at first: the table is full; its devices are put back",
-            NOT_MET,
+            NOT_MET.text,
         ),
         (
             half_way(Reason("the table is full", "rollback", RECOVER, "r1"), Reason("r2 is away", "x", "y")),
             None,
-            "rollback",
+            "x",
             "r2 is away; r1 was not put back at first: the table is full; its devices are put back",
             "begins it again",
         ),
@@ -123,6 +124,13 @@ def test_why_a_run_was_to_be_rolled_back_stands_first_once_its_devices_are_put_b
     assert (ended.status, ended.reason, ended.reason_step) == (RunStatus.ROLLED_BACK, message, step)
     assert hint in ended.reason_hint
     assert ended.reason_device == (why.device if why is WHY else "")
+    assert ended.outcome is not None
+    assert ended.outcome.kind is OutcomeKind.RECOVERED
+    assert [(one.short, one.device) for one in ended.outcome.reasons] == [
+        (one.short, one.device) for one in reversed(why.reasons)
+    ]
+    unmet = AdviceKind.CHANGE_POLICY if verdict else AdviceKind.RETRY
+    assert ended.outcome.advice is unmet
 
 
 @pytest.mark.usefixtures("stopped")
@@ -156,7 +164,7 @@ def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(
     ended = [run_requests.run(context.run_id) for context in (clean, left)]
     assert [run.status for run in ended] == [RunStatus.FAILED, RunStatus.NEEDS_RECOVERY]
     assert {run.reason for run in ended} == {"r1 refused a line (and 1 more)"}
-    assert [run.reason_hint for run in ended] == ["mend the line", RECOVER]
+    assert [run.reason_hint for run in ended] == ["mend the line", RECOVER.text]
 
 
 class Failing:

@@ -152,8 +152,29 @@ def test_a_run_that_took_a_policy_away_is_not_called_kept_on_any_page(
         assert "✔ kept" not in said, page
     home = told(client.get("/"))
     assert home.count("Rollback of gold") == 2  # at the network, and in the list
+    assert "↩ rolled back later" in home
     for state, names in (("in_force", False), ("undone", True)):
         assert ("/policies/gold" in client.get("/policies", params={"state": state}).text) is names
+
+
+def test_of_what_was_rolled_back_no_verdict_stands(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+
+    def verdict() -> str:
+        return _card(client.get("/").text, "campus").partition("Verdict")[2].partition("Objectives")[0]
+
+    earlier = _run(backend, "campus", RunStatus.KEPT, Verdict.INCONCLUSIVE, policy="silver")
+    kept = _run(backend, "campus", RunStatus.KEPT, Verdict.MET)
+    assert "✔ met" in verdict()
+    _run(backend, "campus", RunStatus.NO_CHANGES, Verdict.MET)  # found the same in force
+    assert "✔ met" in verdict()
+    _roll_back(backend, kept, RunStatus.KEPT)
+    assert "? inconclusive" in verdict()  # what the devices hold again
+    _roll_back(backend, earlier, RunStatus.KEPT)
+    assert "what was measured is rolled back" in verdict()
+    objectives = told(client.get("/networks"))
+    assert "not measured" in objectives
+    assert "✔ met" not in objectives
 
 
 def test_a_rollback_that_waits_is_told_as_one(client: TestClient, persons: Persons, backend: Backend) -> None:

@@ -524,7 +524,8 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     assert "Roll back" not in page
     again = client.post(f"{back}/rollback", data={"key": "redo"}, headers=ann).headers["hx-redirect"]
     store.set_status(again.rpartition("/")[2], RunStatus.KEPT)
-    assert "rolled back later" not in told(client.get(f"/runs/{run}"))
+    assert "rolled back later" not in told(client.get(f"/runs/{run}/progress"))
+    assert "rolled back later" in told(client.get(f"{back}/progress"))
     later = place(client, ann)
     store.journal.append(later, "router1", JournalAction.TOUCHING, before=held)
     store.journal.append(later, "router1", JournalAction.CONFIRMED)
@@ -647,9 +648,10 @@ def test_a_run_that_failed_says_at_which_step_on_which_device_and_the_way_on(
     client: TestClient, enter: Enter, backend: Backend
 ) -> None:
     run = place(client, enter("olga", Role.OPERATOR, NETWORK))
-    why = Reason("run 7 left r1 between two states", "lock", settle_first("7"), "r1")
+    other = backend.run_requests.store.create_run(NETWORK, "gold", "f" * 64, {}).id
+    why = Reason(f"run {other} left r1 between two states", "lock", settle_first(other), "r1")
     backend.run_requests.store.set_status(run, RunStatus.FAILED, reason=why)
     page = client.get(f"/runs/{run}/progress").text
-    for said in (why.message, "<dd>Reserve the devices</dd>", "<dd>r1</dd>", 'href="/runs/7"'):
+    for said in (why.message, "<dd>Reserve the devices</dd>", "<dd>r1</dd>", f'href="/runs/{other}"'):
         assert said in page
     assert "qosforge recover" not in page

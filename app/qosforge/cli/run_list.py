@@ -15,8 +15,9 @@ from qosforge.cli.server import connect, remote
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out
 from qosforge.client.documents import require
+from qosforge.run_outcome import status_words
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.views.summary import summaries_of
+from qosforge.runs.views.summary import summary_of
 from qosforge.settings import load_settings
 
 Json = dict[str, Any]
@@ -40,7 +41,7 @@ def _of_this_machine(limit: int) -> list[Json]:
     settings = load_settings()
     settings.make_var_dir()
     with RunStore(settings.database_url) as store:
-        return [run.model_dump(mode="json") for run in summaries_of(store, store.list_runs(limit))]
+        return [summary_of(run).model_dump(mode="json") for run in store.list_runs(limit)]
 
 
 def _of_service(limit: int) -> list[Json]:
@@ -60,7 +61,7 @@ def _of_service(limit: int) -> list[Json]:
 def _entry(run: Json) -> Json:
     """A run as it is listed; ``run`` as the service has it."""
     names = ("network", "policy", "status", "verdict", "created")
-    others = ("rollback_of", "rolled_back_by")
+    others = ("rollback_of", "rolled_back_by", "outcome")
     return {"run": run["id"], **{name: run[name] for name in names}, **{name: run.get(name) for name in others}}
 
 
@@ -75,9 +76,7 @@ def _print_runs(runs: Iterable[Json]) -> None:
         table.add_column(heading)
     for entry in found:
         created = entry["created"].replace("T", " ")[:19]
-        status = entry["status"].replace("_", " ")
-        if entry["rolled_back_by"]:
-            status = "rolled back later"
+        status = status_words(entry["status"], (entry["outcome"] or {}).get("kind", ""))
         policy = f"rollback of {entry['policy']}" if entry["rollback_of"] else entry["policy"]
         cells = (entry["run"], created, entry["network"], policy, status, entry["verdict"] or "–")
         table.add_row(*(Text(cell) for cell in cells))

@@ -17,6 +17,7 @@ from qosforge.reports.changes import change_sentence
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.trade_offs import accounts, trade_offs
+from qosforge.run_outcome import status_words
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -98,7 +99,10 @@ def print_end(report: RunReport, where: str) -> None:
         "predicted": report.outcome_predicted(),
         "after": report.outcome_after(),
     }
-    line = Text(f"\nrun {report.id}: {report.status.replace('_', ' ')}", style="bold")
+    line = Text(
+        f"\nrun {report.id}: {_stands(report)}",
+        style="bold",
+    )
     for label, outcome in outcomes.items():
         if outcome:
             line.append(f"  {label} ", style="default")
@@ -168,7 +172,11 @@ def print_whole(report: RunReport) -> None:
     for stage in report.stages:
         table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
     print_table(table)
-    out.print(f"{report.status.replace('_', ' ')}: {report.intent} on {report.network}")
+    out.print(f"{_stands(report)}: {report.intent} on {report.network}")
+
+
+def _stands(report: RunReport) -> str:
+    return status_words(report.status, report.outcome.kind if report.outcome else "")
 
 
 def print_measurement(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:
@@ -183,7 +191,8 @@ def tell(run: Json, next_step: str, as_json: bool, page: str = "") -> None:
     if as_json:
         print_json(run)
         return
-    out.print(Text(f"run {run['id']}: {run['status'].replace('_', ' ')}", style="bold"))
+    stands = status_words(run["status"], (run.get("outcome") or {}).get("kind", ""))
+    out.print(Text(f"run {run['id']}: {stands}", style="bold"))
     if run["waits_for"]:
         print_prose(Text(f"waits for {run['waits_for']}"), 2)
     if run.get("rollback_of"):

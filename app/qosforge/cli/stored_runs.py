@@ -46,7 +46,7 @@ def decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:
         run_requests = RunRequests(settings, store, open_artifacts(settings, store.database))
         run = decision(run_requests, account())
         listed = run_requests.candidate(run.id)
-        document = summary_of(store, run).model_dump(mode="json")
+        document = summary_of(run).model_dump(mode="json")
     tell(
         {**document, "candidate": listed.id if listed else None},
         "qosforge serve carries it out, or qosforge recover",

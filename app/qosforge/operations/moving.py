@@ -118,15 +118,27 @@ def _copy(old: sa.Connection, new: sa.Connection, table: sa.Table) -> int:
     """Copy a table's rows; how many they are."""
     source, target = _with_json_as(sa.Text(), table), _with_json_as(sa.JSON(none_as_null=True), table)
     documents = [column.name for column in table.columns if isinstance(column.type, sa.JSON)]
+    to_own_rows = [key.parent.name for key in table.foreign_keys if key.column.table is table]
     copied = 0
     for rows in old.execute(sa.select(source).execution_options(yield_per=_BATCH)).mappings().partitions():
-        new.execute(sa.insert(target), [_read(dict(row), documents) for row in rows])
+        new.execute(sa.insert(target), [_read({**row, **dict.fromkeys(to_own_rows)}, documents) for row in rows])
         copied += len(rows)
+    for own in to_own_rows:  # once every row is there: such a key may point to a later one
+        _copy_own_key(old, new, table, own)
     counted = next((column for column in table.columns if column.autoincrement is True), None)
     if counted is not None and copied:
         name = sa.func.pg_get_serial_sequence(table.name, counted.name)
         new.execute(sa.select(sa.func.setval(name, sa.select(sa.func.max(counted)).scalar_subquery())))
     return copied
+
+
+def _copy_own_key(old: sa.Connection, new: sa.Connection, table: sa.Table, name: str) -> None:
+    """Copy a column with keys to other rows of its own table."""
+    (key,) = table.primary_key
+    query = sa.select(key.label("row"), table.c[name].label("value")).where(table.c[name].is_not(None))
+    update = sa.update(table).where(key == sa.bindparam("row")).values({name: sa.bindparam("value")})
+    for rows in old.execute(query.execution_options(yield_per=_BATCH)).mappings().partitions():
+        new.execute(update, [dict(row) for row in rows])
 
 
 def _with_json_as(kind: sa.types.TypeEngine[Any], table: sa.Table) -> sa.Table:

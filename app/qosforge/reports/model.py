@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from qosforge.deltaq.objective import Evidence, Outcome, combine, weakest
 from qosforge.findings import Finding
 from qosforge.keep_rule import KeepRule
+from qosforge.run_outcome import RunOutcome
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -118,6 +119,7 @@ class RunReport(BaseModel):
     reason_step: str = ""
     reason_device: str = ""
     reason_hint: str = ""
+    outcome: RunOutcome | None = None
     candidate: str | None = None
     decisions: tuple[DecisionReport, ...] = ()
     stages: tuple[StageReport, ...] = ()

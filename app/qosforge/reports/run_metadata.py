@@ -6,6 +6,21 @@ from qosforge.keep_rule import in_words
 from qosforge.reports.model import RunReport
 
 
+def _because(report: RunReport) -> list[tuple[str, str]]:
+    """Why it ended without its change or stopped: each reason with its step and device, the weightiest first."""
+    if report.outcome is None:
+        return [("because", report.reason), ("at step", report.reason_step), ("on device", report.reason_device)]
+    reasons = report.outcome.reasons
+    if len(reasons) == 1:  # the run's own sentence may say more: how it ended then
+        (only,) = reasons
+        return [("because", report.reason), ("at step", only.step), ("on device", only.device)]
+    return [
+        (name, text)
+        for one in reasons
+        for name, text in (("because", one.message), ("at step", one.step), ("on device", one.device))
+    ]
+
+
 def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
     """Name and value of each known field, in reading order; free text as it was entered."""
     source = report.source or {}
@@ -21,9 +36,7 @@ def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("rolls back run", report.rollback_of or ""),
         ("rolled back later", f"by run {report.rolled_back_by}" if report.rolled_back_by else ""),
         ("waits for", report.waits_for),
-        ("because", report.reason),
-        ("at step", report.reason_step),
-        ("on device", report.reason_device),
+        *_because(report),
         ("way on", report.reason_hint),
         ("kept if", "" if report.keep == "met" else f"{report.keep}: {in_words(report.keep)}"),
         ("candidate", report.candidate or ""),

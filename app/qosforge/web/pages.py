@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, partial
 from typing import Annotated, Any
@@ -20,8 +19,6 @@ from qosforge.api.middleware.authorization import Needs
 from qosforge.platforms.base import installed, platform
 from qosforge.release import release
 from qosforge.reports.row_table import row_table
-from qosforge.runs.record.rolled_back import rolled_back_since
-from qosforge.runs.record.run import Run
 from qosforge.visible import visible_in_page
 from qosforge.web.assets import asset
 from qosforge.web.documentation import documentation
@@ -73,10 +70,6 @@ class Page:
     def now(self) -> datetime:
         """This moment, for times that go on."""
         return datetime.now(UTC)
-
-    def rolled_back_since(self, runs: Sequence[Run]) -> dict[str, Run]:
-        """By the ids of those of these runs that were kept and then rolled back: the run that did it."""
-        return rolled_back_since(self.backend.run_requests.store, runs)
 
     def text(self, message: str, **values: object) -> str:
         """A string of our own in the page's language, with its ``%(name)s`` filled in."""

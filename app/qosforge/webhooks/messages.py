@@ -14,12 +14,19 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from qosforge.run_outcome import RunOutcome
+
 Version = Literal[2]
 VERSION: Version = 2
 """Grows when a field changes its meaning or goes; receivers have to bear new fields."""
 
 LONGEST_TEXT = 2000
 """Characters of any text of an event: the specification advises to keep bodies below 20 kB."""
+
+
+LONGEST_SHORT = 300
+MOST_REASONS = 3
+"""The same of a reason in a line, and how many reasons of an outcome are told."""
 
 
 class EventType(StrEnum):
@@ -45,7 +52,7 @@ class EventType(StrEnum):
 
 class RunNotice(BaseModel):
     """A run, as it stood when the event happened. ``page`` is its page on the service, ``rollback_of`` the run that
-    it rolls back, where it does.
+    it rolls back, where it does, ``outcome`` what it came to, null while it goes on.
     """
 
     run: str
@@ -62,6 +69,7 @@ class RunNotice(BaseModel):
     reason_device: str
     page: str = Field(examples=["/runs/0190f8a2-7c1e-7b6a-9d3e-5f1c2b3a4d5e"])
     rollback_of: str | None = None
+    outcome: RunOutcome | None = None
 
 
 class ApprovalNotice(RunNotice):

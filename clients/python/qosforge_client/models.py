@@ -135,6 +135,31 @@ class Preview(_Document):
     devices: tuple[DevicePreview, ...]
 
 
+class OutcomeReason(_Document):
+    """One thing that happened to a run; ``device`` is empty where no single one is meant."""
+
+    message: str
+    short: str
+    """The same in a line."""
+    step: str
+    device: str
+
+
+class RunOutcome(_Document):
+    """What a run came to. ``reasons`` say why it did not keep its change, the weightiest first."""
+
+    kind: str
+    """kept, kept_in_part, restored, rolled_back_by_hand, rolled_back, recovered, half_way, no_changes, rejected,
+    failed or cancelled; newer services may have others.
+    """
+    reasons: tuple[OutcomeReason, ...]
+    advice: str | None
+    """What to do: retry, retry_left_out, change_policy, recover, settle_first, or as_told by ``reason_hint``."""
+    settle_first: str | None
+    """The run that has to be settled first."""
+    rolled_back_by: str | None
+
+
 class RunSummary(_Document):
     """A run in a list. ``waits_for`` says in words what a waiting run waits for."""
 
@@ -159,6 +184,8 @@ class RunSummary(_Document):
     """Why it ended without its change, or stopped."""
     reason_device: str
     reason_hint: str
+    outcome: RunOutcome | None = None
+    """What it came to, its reasons one by one; none while it goes on, or of an earlier service."""
     rollback_of: str | None
     rolled_back_by: str | None
     page: str

@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from qosforge.access.roles import Role
-from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.idempotency import IdempotencyKey
 from qosforge.api.middleware.authorization import Needs
@@ -23,11 +22,10 @@ from qosforge.api.run_models import (
 )
 from qosforge.api.run_pages import Before, next_page, visible_networks
 from qosforge.policy_library.choice import load_run_policy
-from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.resolve import RunDocuments
 from qosforge.runs.requests.run_request import Moment, RunRequest
-from qosforge.runs.views.summary import RunSummary, summaries_of, summary_of
+from qosforge.runs.views.summary import RunSummary, summary_of
 
 router = APIRouter(tags=["runs"])
 
@@ -72,7 +70,7 @@ def start_run(
     response.headers["Location"] = audit.resource
     if not made:
         response.status_code = 200
-    return _told(backend, run)
+    return summary_of(run)
 
 
 @router.get("/runs", summary="List runs", dependencies=[Depends(Needs(Role.VIEWER))])
@@ -95,8 +93,7 @@ def list_runs(
 
     `next` leads through all pages; runs that are added meanwhile are before the first one and move nothing.
     """
-    store = backend.run_requests.store
-    found = store.list_runs(
+    found = backend.run_requests.store.list_runs(
         limit + 1,
         networks=visible_networks(caller, network),
         status=status,
@@ -109,7 +106,7 @@ def list_runs(
     )
     page = found[:limit]
     more = len(found) > limit
-    return RunPage(runs=summaries_of(store, page), next=next_page(request, page[-1].id) if more else None)
+    return RunPage(runs=[summary_of(run) for run in page], next=next_page(request, page[-1].id) if more else None)
 
 
 @router.get("/runs/{run_id}", summary="Show a run", dependencies=[Depends(Needs(Role.VIEWER))])
@@ -118,7 +115,7 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     run_requests = backend.run_requests
     candidate = run_requests.candidate(run_id)
     return detail_of(
-        summary_of(run_requests.store, run_requests.run(run_id)),
+        summary_of(run_requests.run(run_id)),
         run_requests.detail(run_id, measurements=False),
         candidate.id if candidate else None,
     )
@@ -136,7 +133,7 @@ def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
     """
-    return _told(backend, backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
+    return summary_of(backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
 
 
 @router.post(
@@ -147,7 +144,7 @@ def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str
 )
 def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Reject what a waiting run would do: it ends, cancelled."""
-    return _told(backend, backend.run_requests.reject(run_id, caller.name, body.comment))
+    return summary_of(backend.run_requests.reject(run_id, caller.name, body.comment))
 
 
 @router.post(
@@ -159,7 +156,7 @@ def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str
 )
 def cancel_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Cancel a run: a waiting one at once, a running one at its next step; what it changed is rolled back."""
-    return _told(backend, backend.run_requests.cancel(run_id, caller.name))
+    return summary_of(backend.run_requests.cancel(run_id, caller.name))
 
 
 @router.post(
@@ -174,7 +171,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
     One that is paused for longer than its network's rules allow is rolled back.
     """
-    return _told(backend, backend.run_requests.pause(run_id, caller.name))
+    return summary_of(backend.run_requests.pause(run_id, caller.name))
 
 
 @router.post(
@@ -186,7 +183,7 @@ def pause_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 )
 def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
     """Resume a paused rollout with its next wave."""
-    return _told(backend, backend.run_requests.resume(run_id, caller.name))
+    return summary_of(backend.run_requests.resume(run_id, caller.name))
 
 
 @router.post(
@@ -201,7 +198,7 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
 
     Of a run that was kept but left devices out, a new run is made, which changes just these.
     """
-    return _told(backend, backend.run_requests.retry(run_id, caller.name, body.start))
+    return summary_of(backend.run_requests.retry(run_id, caller.name, body.start))
 
 
 @router.post(
@@ -220,8 +217,4 @@ def roll_back_run(
     """
     run = backend.run_requests.roll_back(run_id, caller.name, key)
     response.headers["Location"] = f"{RUNS}/{run.id}"
-    return _told(backend, run)
-
-
-def _told(backend: Backend, run: Run) -> RunSummary:
-    return summary_of(backend.run_requests.store, run)
+    return summary_of(run)

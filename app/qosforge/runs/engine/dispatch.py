@@ -188,10 +188,10 @@ class Dispatcher:
 
 def _died(run: Run) -> Reason:
     times = MAX_RECOVERY_ATTEMPTS + 1
-    hint = f"the log of the executor or of its host says why; {retry(run.id)}"
+    hint = f"the log of the executor or of its host says why; {retry(run.id).text}"
     return Reason(f"its process died under it {times} times", "unknown", hint)
 
 
 def _silent(run: Run) -> Reason:
-    hint = f"the log of the executor has the error; {retry(run.id)}"
+    hint = f"the log of the executor has the error; {retry(run.id).text}"
     return Reason("its workflow ended without saying how", "unknown", hint)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from qosforge.run_outcome import OutcomeReason
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus
 
@@ -22,11 +23,12 @@ _FAILED = frozenset({RunStatus.FAILED, RunStatus.NEEDS_RECOVERY})
 _UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REJECTED})
 
 
-def error_texts(stages: Sequence[Stage]) -> Iterator[str]:
-    """What stages say went wrong, in their order."""
+def error_texts(stages: Sequence[Stage], told: Collection[OutcomeReason] = ()) -> Iterator[str]:
+    """What stages say went wrong, in their order; without the reasons that are ``told`` already."""
+    known = {(one.device, one.short) for one in told}
     for stage in stages:
-        yield from map(str, stage.summary.errors)
-        if stage.summary.error:
+        yield from (str(one) for one in stage.summary.errors if (one.device, one.message) not in known)
+        if stage.summary.error and ("", stage.summary.error) not in known:
             yield stage.summary.error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qosforge.runs.record.reason import NOT_MET, Reason, because_first, retry
+from qosforge.runs.record.reason import NOT_MET, Reason, retry
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 
@@ -17,12 +17,24 @@ def put_back(run: Run) -> Reason:
     That a device refused its rollback at first is no reason to try the same change again where its objectives were
     not met.
     """
-    told = because_first(run.reason, run.reason_device) or "it was cut short"
-    if run.verdict in _NOT_MET:
-        return Reason(told, "measure-after", NOT_MET)
-    # Of two errors the device is that of the rollback, which is over.
-    device = run.reason_device if told == run.reason else ""
-    return Reason(told, run.reason_step or "rollback", retry(run.id), device)
+    reasons = run.outcome.reasons if run.outcome else ()
+    if not reasons:
+        return Reason("it was cut short", "rollback", retry(run.id))
+    left, *why = reasons
+    if why:
+        first = why[0]
+        told = f"{first.message}; {left.device or 'a device'} was not put back at first: {left.message}"
+    else:
+        first, told = left, left.message
+    unmet = run.verdict in _NOT_MET
+    return Reason(
+        told,
+        "measure-after" if unmet else first.step,
+        NOT_MET if unmet else retry(run.id),
+        "" if unmet else first.device,
+        short=first.short,
+        parts=(*why, left),
+    )
 
 
 def interrupted_outcome(
@@ -37,7 +49,18 @@ def interrupted_outcome(
     if not saved:
         return unsaved, why
     if saved == touched:
-        told = f"{why.message}; its change had been saved on every device"
-        return RunStatus.KEPT, replace(why, message=told, hint=f"qosforge rollback {run_id} rolls it back")
-    told = f"{why.message}; its change is saved on {', '.join(sorted(saved))}, its other devices are put back"
-    return RunStatus.FAILED, replace(why, message=told)
+        told = _adding(why, "its change had been saved on every device")
+        return RunStatus.KEPT, replace(told, hint=f"qosforge rollback {run_id} rolls it back")
+    names = ", ".join(sorted(saved))
+    return RunStatus.FAILED, _adding(why, f"its change is saved on {names}, its other devices are put back")
+
+
+def adding_put_back(why: Reason) -> Reason:
+    """The reason of a run all of whose devices are put back, saying so."""
+    return replace(why, message=f"{why.message}; its devices are put back")
+
+
+def _adding(why: Reason, more: str) -> Reason:
+    first, *others = why.reasons
+    told = first.model_copy(update={"message": f"{first.message}; {more}", "short": f"{first.short}; {more}"})
+    return replace(why, message=f"{why.message}; {more}", parts=(told, *others))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -20,7 +21,13 @@ _OVER = sorted(status for status in RunStatus if status.final)
 
 @dataclass(eq=False)
 class DeviceLocked(StoreError):
-    """Another run holds a device, or left it between two states."""
+    """Another run holds a device, or left it between two states: that one is to be settled first."""
+
+    settle_first: str = ""
+
+    def document(self) -> dict[str, Any]:
+        more = {"settle_first": self.settle_first} if self.settle_first else {}
+        return {**super().document(), **more}
 
 
 @dataclass(eq=False)
@@ -149,7 +156,8 @@ class Leases:
             raise DeviceLocked(
                 f"run {left.run_id} left {left.device} between two states",
                 Place(device=left.device),
-                settle_first(left.run_id),
+                settle_first(left.run_id).text,
+                left.run_id,
             )
 
 

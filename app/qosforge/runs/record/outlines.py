@@ -10,11 +10,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database
+from qosforge.run_outcome import RunOutcome
+from qosforge.runs.record.outcome import OUTCOME_COLUMNS, read_outcome
+from qosforge.runs.record.reason import REASON_TEXTS
 from qosforge.runs.record.resolved_run import REAPPLIES, ROLLBACK_OF
 from qosforge.runs.record.tables import RUNS, RunStatus, Verdict
 
 _COLUMNS = [
-    *(RUNS.c[name] for name in ("id", "network", "policy", "status", "verdict", "created", "updated", "reason")),
+    *(RUNS.c[name] for name in ("id", "network", "policy", "status", "verdict", "created", "updated")),
+    *(RUNS.c[name] for name in (*REASON_TEXTS, *OUTCOME_COLUMNS)),
     RUNS.c.params[ROLLBACK_OF].as_string().label("rollback_of"),
     RUNS.c.params[REAPPLIES].as_boolean().label("reapplies"),
 ]
@@ -22,7 +26,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True, slots=True)
 class RunOutline:
-    """A run at a glance; ``reason`` says why it ended without its change, ``rollback_of`` which run it rolls back.
+    """A run at a glance; ``outcome`` is what it came to, ``rollback_of`` the run that it rolls back.
 
     ``reapplies``: it brings its policy again, as it rolls a rollback back.
     """
@@ -34,9 +38,14 @@ class RunOutline:
     verdict: Verdict | None
     created: datetime
     updated: datetime
-    reason: str
+    outcome: RunOutcome | None
     rollback_of: str | None
     reapplies: bool
+
+    @property
+    def rolled_back_by(self) -> str | None:
+        """The run that rolled it back after it was kept; ``None`` while it stands."""
+        return self.outcome.rolled_back_by if self.outcome else None
 
     @property
     def takes_away(self) -> bool:
@@ -105,7 +114,7 @@ def _outline(row: sa.Row[Any]) -> RunOutline:
         Verdict(row.verdict) if row.verdict else None,
         row.created,
         row.updated,
-        row.reason,
+        read_outcome(dict(row._mapping)),
         row.rollback_of,
         bool(row.reapplies),
     )

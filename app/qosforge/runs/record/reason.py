@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from qosforge.run_outcome import AdviceKind, OutcomeReason
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.tables import RunStatus
 
@@ -19,81 +21,122 @@ REASONED = frozenset(
 )
 """No run comes into one of these without a reason: the store refuses it."""
 
-RECOVER = "qosforge recover puts its devices back; a service does it by itself, and again until they answer"
 
-_FINISH = "finish run "
-_BECAUSE = "; it was rolled back because of: "
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """The way on: its kind, the words for people, and the run that has to be settled first, where one has."""
 
-NOT_MET = "see which bound of which class is broken, and change the policy or the objective"
+    kind: AdviceKind
+    text: str
+    settle_first: str | None = None
+
+
+RECOVER = Advice(
+    AdviceKind.RECOVER,
+    "qosforge recover puts its devices back; a service does it by itself, and again until they are back",
+)
+
+NOT_MET = Advice(
+    AdviceKind.CHANGE_POLICY,
+    "see which bound of which class is broken, and change the policy or the objective",
+)
 """The way on where measuring did not show what the policy asks for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Words for people. ``device`` is empty where no single device is meant; everything else is always said."""
+    """Words for people. ``device`` is empty where no single device is meant; everything else is always said.
+
+    ``hint`` is the way on, in words alone where no kind of advice says it; ``short`` is the message in a line,
+    where it is longer. Of several reasons ``parts`` are the single ones, the weightiest first.
+    """
 
     message: str
     step: str
-    hint: str
+    hint: Advice | str
     device: str = ""
+    short: str = ""
+    parts: tuple[OutcomeReason, ...] = ()
 
     def __post_init__(self) -> None:
-        if not (self.message and self.step and self.hint):
+        if not (self.message and self.step and self.advice.text):
             raise ValueError(f"a reason says what happened, at which step, and the way on: {self}")
 
-    def columns(self) -> dict[str, str]:
+    @property
+    def advice(self) -> Advice:
+        """The way on."""
+        return self.hint if isinstance(self.hint, Advice) else Advice(AdviceKind.AS_TOLD, self.hint)
+
+    @property
+    def reasons(self) -> tuple[OutcomeReason, ...]:
+        """What happened, one by one."""
+        return self.parts or (
+            OutcomeReason(
+                message=self.message, short=self.short or self.message, step=self.step, device=self.device
+            ),
+        )
+
+    def columns(self) -> dict[str, Any]:
         """The reason as columns of a run."""
         return {
             "reason": self.message,
             "reason_step": self.step,
-            "reason_hint": self.hint,
+            "reason_hint": self.advice.text,
             "reason_device": self.device,
+            "outcome_reasons": [one.model_dump(mode="json") for one in self.reasons],
+            "outcome_advice": self.advice.kind.value,
+            "settle_first": self.advice.settle_first,
         }
 
 
 def half_way(left: Reason, why: Reason) -> Reason:
     """Why a rollback left a device between two states, and why there was to be one."""
-    return Reason(f"{left.message}{_BECAUSE}{why.message}", left.step, RECOVER, left.device)
+    return Reason(
+        f"{left.message}; it was rolled back because of: {why.message}",
+        left.step,
+        RECOVER,
+        left.device,
+        parts=(*left.reasons, *why.reasons),
+    )
 
 
-def because_first(message: str, device: str) -> str:
-    """The message of `half_way` once the ``device`` is put back: why it was rolled back, then what hindered it.
-
-    Another message stays as it is.
-    """
-    left, _, why = message.partition(_BECAUSE)
-    return f"{why}; {device or 'a device'} was not put back at first: {left}" if why else message
-
-
-def settle_first(run_id: str) -> str:
+def settle_first(run_id: str) -> Advice:
     """The way on where another run left a device between two states."""
-    return f"{_FINISH}{run_id} first: qosforge recover; then retry this one"
+    text = f"finish run {run_id} first: qosforge recover; then retry this one"
+    return Advice(AdviceKind.SETTLE_FIRST, text, run_id)
 
 
-def run_to_settle(hint: str) -> str:
-    """The run that `settle_first` names; empty where the way on is another one."""
-    return hint.removeprefix(_FINISH).split()[0] if hint.startswith(_FINISH) else ""
+REASON_TEXTS = ("reason", "reason_step", "reason_hint", "reason_device")
+"""The columns of a reason in words."""
 
-
-NO_REASON = {"reason": "", "reason_step": "", "reason_hint": "", "reason_device": ""}
+NO_REASON: dict[str, Any] = {
+    **dict.fromkeys(REASON_TEXTS, ""),
+    "outcome_reasons": None,
+    "outcome_advice": "",
+    "settle_first": None,
+}
 """The columns of a run that has not ended so."""
 
 
-def retry(run_id: str) -> str:
+def retry(run_id: str) -> Advice:
     """The way on where the same run may well succeed later."""
-    return f"qosforge retry {run_id} begins it again"
+    return Advice(AdviceKind.RETRY, f"qosforge retry {run_id} begins it again")
 
 
-def reason_of_errors(errors: Sequence[StepError], step: str, hint: str) -> Reason:
+def retry_left_out(run_id: str) -> Advice:
+    """The way on where devices were left out of a change that stands."""
+    return Advice(AdviceKind.RETRY_LEFT_OUT, f"qosforge retry {run_id} changes just these")
+
+
+def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Reason:
     """The reason that errors give: the first, and how many more there are.
 
     ``hint`` is the way on where the error has none of its own.
     """
     first = errors[0]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Reason(
-        f"{first.message}{more}",
-        step,
-        first.hint or hint,
-        first.device,
-    )
+    return Reason(f"{first.message}{more}", step, _advice_of(first) or hint, first.device, short=first.message)
+
+
+def _advice_of(error: StepError) -> Advice | str:
+    return settle_first(error.settles) if error.settles else error.hint

@@ -1,13 +1,10 @@
-"""Kept runs that were rolled back since, or can be: which runs undid them, and what their devices held before."""
+"""Kept runs that can be rolled back: which runs were started for that, and what their devices held before."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from qosforge.errors import Place
 from qosforge.runs.record.expired import require_artifacts
 from qosforge.runs.record.invalid_state import ChangedSince, require_status
-from qosforge.runs.record.outlines import RunOutline
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import JournalAction, RunStatus
@@ -41,21 +38,6 @@ def require_rollback_possible(store: RunStore, run: Run) -> None:
 def rollbacks_of(store: RunStore, run: Run) -> list[Run]:
     """The runs that were started to roll this one back, newest first."""
     return store.rollbacks_of([run.id])
-
-
-def rolled_back_by(store: RunStore, run: Run) -> Run | None:
-    """The run that rolled a kept one back, if that still holds: it was kept, and not rolled back itself."""
-    return rolled_back_since(store, [run]).get(run.id)
-
-
-def rolled_back_since(store: RunStore, runs: Iterable[Run | RunOutline]) -> dict[str, Run]:
-    """By the ids of those of these runs that were kept and do not stand any more: the run that rolled each back."""
-    newest: dict[str, Run] = {}
-    for other in store.rollbacks_of([run.id for run in runs if run.status is RunStatus.KEPT]):
-        if other.status is RunStatus.KEPT:
-            newest.setdefault(str(other.resolved.rollback_of), other)
-    undone = rolled_back_since(store, newest.values()) if newest else {}
-    return {run_id: other for run_id, other in newest.items() if other.id not in undone}
 
 
 def require_last(store: RunStore, run: Run) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from qosforge.run_outcome import RunOutcome
+from qosforge.runs.record.outcome import OUTCOME_COLUMNS, read_outcome
+from qosforge.runs.record.reason import REASON_TEXTS
 from qosforge.runs.record.resolved_run import ResolvedRun
 from qosforge.runs.record.tables import RunStatus, Verdict
 
@@ -47,6 +50,16 @@ class Run:
     reason_step: str
     reason_device: str
     reason_hint: str
+    outcome_kind: str
+    outcome_reasons: list[dict[str, str]] | None
+    outcome_advice: str
+    settle_first: str | None
+    rolled_back_by: str | None
+
+    @property
+    def outcome(self) -> RunOutcome | None:
+        """What it came to; ``None`` while it goes on."""
+        return read_outcome({name: getattr(self, name) for name in (*REASON_TEXTS, *OUTCOME_COLUMNS)})
 
     @property
     def rollback_of(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qosforge.runs.record.reason import NO_REASON
+from qosforge.runs.record.reason import NO_REASON, REASON_TEXTS
 from qosforge.runs.record.tables import RunStatus
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def next_attempt_columns(start: str, run: Run) -> dict[str, Any]:
         "due": None,
         "waits_for": "",
         **NO_REASON,
+        "rolled_back_by": None,
     }
 
 
@@ -39,5 +40,5 @@ def status_event_data(run: Run) -> dict[str, Any]:
         "verdict": run.verdict.value if run.verdict else None,
         "attempt": run.attempt,
         "waits_for": run.waits_for,
-        **{name: getattr(run, name) for name in NO_REASON},
+        **{name: getattr(run, name) for name in REASON_TEXTS},
     }

@@ -39,6 +39,11 @@ class StepError(BaseModel):
         return cls.model_validate(found if device is None else {**found, "device": device})
 
     @property
+    def settles(self) -> str:
+        """The run that has to be settled before this can go well; empty where none has."""
+        return str((self.model_extra or {}).get("settle_first", ""))
+
+    @property
     def told(self) -> str:
         """What is wrong, with its device."""
         return f"{self.device}: {self.message}"

@@ -22,11 +22,13 @@ from qosforge.runs.record.ids import new_run_id
 from qosforge.runs.record.journal import Journal
 from qosforge.runs.record.leases import Leases
 from qosforge.runs.record.lineage import RunAction, record_action
+from qosforge.runs.record.outcome import outcome_kind
 from qosforge.runs.record.reason import NO_REASON, REASONED, Reason, retry
 from qosforge.runs.record.resolved_run import ROLLBACK_OF, ResolvedRun
 from qosforge.runs.record.run import Run, read_run
 from qosforge.runs.record.run_metrics import count_end
 from qosforge.runs.record.stages import Stage, Stages, Summary
+from qosforge.runs.record.standing import mark_rolled_back
 from qosforge.runs.record.status_events import event_fields, next_attempt_columns, status_event_data
 from qosforge.runs.record.summaries import StageSummary
 from qosforge.runs.record.tables import RUNS, SCHEMA_VERSION, UNFINISHED, WAITING, RunStatus, StageOutcome, Verdict
@@ -269,8 +271,10 @@ class RunStore:
             status = RunStatus(values.get("status", run.status))
             if status in REASONED and status is not run.status and not values.get("reason"):
                 raise ValueError(f"run {run_id} cannot become {status} without a reason")
-            update = sa.update(RUNS).where(RUNS.c.id == run_id).values(**values, updated=self.now())
+            columns = {**_outcome_of(run, status, values), **values, "updated": self.now()}
+            update = sa.update(RUNS).where(RUNS.c.id == run_id).values(columns)
             changed = read_run(connection.execute(update.returning(*RUNS.c)).one())
+            mark_rolled_back(connection, run, changed)
             if changed.status is not run.status and changed.status in SETTLING:
                 record_baselines(connection, changed)
             who, action = by if isinstance(by, tuple) else (by, None)
@@ -373,3 +377,16 @@ class RunStore:
     def _tell(self, connection: sa.Connection, run: Run, by: str) -> None:
         self.events.write(connection, run.id, EventKind.STATUS, status_event_data(run) | ({"by": by} if by else {}))
         self.database.announce(connection)
+
+
+def _outcome_of(run: Run, status: RunStatus, values: Mapping[str, Any]) -> dict[str, str]:
+    """What a run comes to that changes its status."""
+    if status is run.status:
+        return {}
+    kind = outcome_kind(
+        status,
+        values.get("outcome_advice", ""),
+        rolls_back=run.rollback_of is not None,
+        was_half_way=run.status is RunStatus.NEEDS_RECOVERY,
+    )
+    return {"outcome_kind": kind.value if kind else ""}

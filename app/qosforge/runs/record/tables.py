@@ -140,6 +140,11 @@ RUNS = sa.Table(
     sa.Column("reason_step", sa.Text, nullable=False, server_default=""),
     sa.Column("reason_device", sa.Text, nullable=False, server_default=""),
     sa.Column("reason_hint", sa.Text, nullable=False, server_default=""),
+    sa.Column("outcome_kind", sa.String(24), nullable=False, server_default=""),
+    sa.Column("outcome_reasons", sa.JSON(none_as_null=True)),
+    sa.Column("outcome_advice", sa.String(24), nullable=False, server_default=""),
+    sa.Column("settle_first", RUN_ID, sa.ForeignKey("runs.id"), index=True),
+    sa.Column("rolled_back_by", RUN_ID, sa.ForeignKey("runs.id"), index=True),
     sa.Index("ix_runs_network_id", "network", "id"),
     sa.Index("ix_runs_policy_id", "policy", "id"),
     sa.Index("ix_runs_network_policy_id", "network", "policy", "id"),
@@ -147,7 +152,8 @@ RUNS = sa.Table(
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
 waiting run is looked at again; ``cancelled_by``: who asked that it stop; ``start``: the stage that this attempt
-begins at; ``reason``: why the run ended without its change or stopped, with the step, the device and the way on.
+begins at; ``reason``: why the run ended without its change or stopped, with the step, the device and the way on,
+in words. ``outcome_*``, ``settle_first`` and ``rolled_back_by`` are the same typed: see `qosforge.run_outcome`.
 """
 
 APPROVALS = sa.Table(

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from qosforge.page_addresses import run_page
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.webhooks.messages import LONGEST_TEXT, EventType, Notice
+from qosforge.webhooks.messages import LONGEST_SHORT, LONGEST_TEXT, MOST_REASONS, EventType, Notice
 from qosforge.webhooks.outbox import write_notice
 
 if TYPE_CHECKING:
@@ -40,6 +40,17 @@ def _news(before: Run, now: Run) -> Iterator[tuple[EventType, dict[str, Any]]]:
         yield EventType.RUN_APPROVAL_WANTED, {"asks": asks, "waits_for": now.waits_for, "until": until}
 
 
+def _outcome(run: Run) -> dict[str, Any] | None:
+    """The outcome in a notice: its texts and the number of its reasons have bounds."""
+    if run.outcome is None:
+        return None
+    told = [
+        one.model_copy(update={"message": one.message[:LONGEST_TEXT], "short": one.short[:LONGEST_SHORT]})
+        for one in run.outcome.reasons[:MOST_REASONS]
+    ]
+    return run.outcome.model_copy(update={"reasons": tuple(told)}).model_dump(mode="json")
+
+
 def _data(run: Run) -> dict[str, Any]:
     """As `RunNotice` has it."""
     return {
@@ -55,6 +66,7 @@ def _data(run: Run) -> dict[str, Any]:
         "reason": run.reason[:LONGEST_TEXT],
         "reason_step": run.reason_step,
         "reason_device": run.reason_device,
+        "outcome": _outcome(run),
         "page": run_page(run.id),
         "rollback_of": run.resolved.rollback_of,
     }

@@ -155,7 +155,7 @@ class RunDecisions:
             if decision.approved:
                 return next_attempt_columns("read", now)
             why = f"rejected by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
-            hint = f"change what stands against it; else {retry(now.id)}"
+            hint = f"change what stands against it; else {retry(now.id).text}"
             return cancelled_columns(decision.by, Reason(why, "gate", hint))
 
         return self.store.change(run.id, decide, decision.by)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from qosforge.findings import Severity
 from qosforge.reports.evidence import observed
 from qosforge.reports.model import RunReport
 from qosforge.reports.table import format_bound
+from qosforge.run_outcome import OutcomeReason
 from qosforge.runs.record.end_log import error_texts
 from qosforge.runs.record.stages import Stage
 
 
-def failure_reasons(stages: Sequence[Stage], report: RunReport) -> tuple[str, ...]:
-    """What stages say went wrong, findings that stood against the change, and bounds that were not met."""
-    return tuple(dict.fromkeys([*error_texts(stages), *_findings(report), *_bounds(report)]))
+def failure_reasons(
+    stages: Sequence[Stage], report: RunReport, told: Collection[OutcomeReason] = ()
+) -> tuple[str, ...]:
+    """What stages say went wrong, findings that stood against the change, and bounds that were not met.
+
+    Errors that are ``told`` already, as reasons of its outcome, are left out.
+    """
+    return tuple(dict.fromkeys([*error_texts(stages, told), *_findings(report), *_bounds(report)]))
 
 
 def _findings(report: RunReport) -> Iterator[str]:

@@ -17,7 +17,6 @@ from qosforge.runs.record.attempts import attempt_start
 from qosforge.runs.record.earlier_words import in_present_words
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.keep_question import question
-from qosforge.runs.record.rolled_back import rolled_back_by
 from qosforge.runs.record.rollout_record import left_out, wave_states
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
@@ -138,7 +137,6 @@ def _running(last: Mapping[str, StageSummary], stage: str) -> Mapping[str, str]:
 
 def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
     """What was asked, by whom, and what people decided."""
-    since = rolled_back_by(store, run)
     questions = {stage.summary.question for stage in stages if isinstance(stage.summary, CompareSummary)}
     return {
         "id": run.id,
@@ -152,12 +150,13 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "set_aside": _set_aside(run),
         "source": run.source,
         "rollback_of": run.resolved.rollback_of,
-        "rolled_back_by": since.id if since else None,
+        "rolled_back_by": run.rolled_back_by,
         "waits_for": run.waits_for,
         "reason": run.reason,
         "reason_step": run.reason_step,
         "reason_device": run.reason_device,
         "reason_hint": run.reason_hint,
+        "outcome": run.outcome,
         "keep": run.resolved.keep,
         "question": question(store, run),
         "decisions": tuple(

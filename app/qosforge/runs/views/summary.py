@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, Field
 
 from qosforge.page_addresses import run_page
-from qosforge.runs.record.rolled_back import rolled_back_since
+from qosforge.run_outcome import RunOutcome
 from qosforge.runs.record.run import Run
-from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus, Verdict
 
 
@@ -43,6 +41,9 @@ class RunSummary(BaseModel):
     reason_step: str = Field(description="The step at which that was.")
     reason_device: str = Field(description="The device on which it was; empty where no single one is meant.")
     reason_hint: str = Field(description="The way on.")
+    outcome: RunOutcome | None = Field(
+        description="What it came to: the same as a typed value, its reasons one by one; null while it goes on."
+    )
     rollback_of: str | None = Field(description="The run that this one rolls back.")
     rolled_back_by: str | None = Field(
         description="The run that rolled this one's change back after it was kept; null while the change stands."
@@ -53,23 +54,12 @@ class RunSummary(BaseModel):
     )
 
 
-def summary_of(store: RunStore, run: Run) -> RunSummary:
+def summary_of(run: Run) -> RunSummary:
     """A run as lists have it."""
-    return summaries_of(store, [run])[0]
-
-
-def summaries_of(store: RunStore, runs: Sequence[Run]) -> list[RunSummary]:
-    """Runs as lists have them, in their order."""
-    since = rolled_back_since(store, runs)
-    names = RunSummary.model_fields.keys() - {"created_by", "final", "rollback_of", "rolled_back_by", "page"}
-    return [
-        RunSummary(
-            **{name: getattr(run, name) for name in names},
-            created_by=run.requested_by,
-            final=run.status.final,
-            rollback_of=run.resolved.rollback_of,
-            rolled_back_by=since[run.id].id if run.id in since else None,
-            page=run_page(run.id),
-        )
-        for run in runs
-    ]
+    names = RunSummary.model_fields.keys() - {"created_by", "final", "page"}
+    return RunSummary(
+        **{name: getattr(run, name) for name in names},
+        created_by=run.requested_by,
+        final=run.status.final,
+        page=run_page(run.id),
+    )

@@ -15,7 +15,7 @@ from itertools import count
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.errors import QosforgeError, TesterError
 from qosforge.runs.engine.port import Engine
-from qosforge.runs.record.reason import NOT_MET, REASONED, Reason, half_way, reason_of_errors, retry
+from qosforge.runs.record.reason import NOT_MET, REASONED, Reason, half_way, reason_of_errors, retry, retry_left_out
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import PreparedDevice
 from qosforge.runs.record.tables import RunStatus, Verdict
@@ -201,7 +201,7 @@ class RunAttempt:
         if not left_out:
             return None
         told = "; ".join(each.told for each in left_out)
-        hint = f"qosforge retry {self.context.run_id} changes just these"
+        hint = retry_left_out(self.context.run_id)
         return Reason(f"left out: {told}", "push", hint, left_out[0].device if len(left_out) == 1 else "")
 
     def _to_read(self, devices: list[str]) -> list[str]:
@@ -287,7 +287,7 @@ class RunAttempt:
         if got.keep:
             return None
         judged = "are not met" if after.outcome == "broken" else "cannot be told to be met"
-        why = f"after the push the objectives {judged}"
+        why = short = f"after the push the objectives {judged}"
         if got.why:
             why += f", nor is it shown that nothing is worse than before: {got.why}"
         if got.keep is None:
@@ -298,7 +298,7 @@ class RunAttempt:
             why += f", and {word.by} rejected keeping it" if in_time else ", and nobody said in time to keep it"
         if got.restores:
             why += f". What the change made better is lost again: {got.restores}"
-        return Reason(why, "measure-after", NOT_MET)
+        return Reason(why, "measure-after", NOT_MET, short=short)
 
     def _await_keep_decision(self, question: str) -> KeepDecision:
         """What an approver said of keeping a change, or that nobody did in time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
-from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 
@@ -33,9 +32,8 @@ def network_runs(backend: Backend, network: str) -> NetworkRuns:
     """
     store = backend.run_requests.store
     runs = store.list_runs(limit=MOST, networks=[network])
-    gone = rolled_back_since(store, runs)
     # A rollback brings no policy: what stands is what was kept before the run that it took back.
-    held = (run for run in runs if run.status in _HELD and run.id not in gone and run.resolved.rollback_of is None)
+    held = (run for run in runs if run.status in _HELD and run.rolled_back_by is None and run.rollback_of is None)
     return NetworkRuns(
         held=next(held, None),
         last=next((run for run in runs if run.status.final), None),

@@ -21,7 +21,6 @@ from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
-from qosforge.runs.record.rolled_back import rolled_back_since
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.change_size import ChangeSize, change_size
@@ -92,19 +91,25 @@ class NetworkHealth:
         return self.runs[0] if self.runs and not self.runs[0].status.final else None
 
     @property
-    def measured(self) -> RunOutline | None:
-        """The newest run that has a verdict."""
-        return next((run for run in self.runs if run.verdict), None)
-
-    @property
     def standing(self) -> RunOutline | None:
         """The run whose verdict is about what the devices hold now: the newest one that was kept, or that found
-        them as its policy asks and measured that. One that was rolled back judged what is gone.
+        them as its policy asks and measured that. What was rolled back judged what is gone, whoever rolled it back.
         """
-        kept = (
-            run for run in self.runs if run.status is RunStatus.KEPT or (run.status in _SETTLED and run.verdict)
-        )
-        return next(kept, None)
+        back: dict[str, str] = {}
+        for run in self.runs:
+            if run.takes_away and not run.rolled_back_by:
+                # What found that policy in force since the run that brought it judged what is gone, too.
+                back[run.policy] = min(str(run.rollback_of), back.get(run.policy, run.id))
+            elif run.rolled_back_by or run.id >= back.get(run.policy, run.id + "~"):
+                continue
+            elif run.status is RunStatus.KEPT or (run.status in _SETTLED and run.verdict):
+                return run
+        return None
+
+    @property
+    def was_measured(self) -> bool:
+        """Whether any of its runs was measured, whatever became of it."""
+        return any(run.verdict for run in self.runs)
 
     @property
     def breaking(self) -> RunOutline | None:
@@ -147,7 +152,6 @@ class NetworkHealth:
 class Overview:
     """The first page. Runs are newest first; those ``waiting`` want an approval, those ``stuck`` stopped half-way.
 
-    ``rolled_back`` are those of the ended ones, by their ids, that were kept and do not stand any more;
     ``has_readings`` says whether any device was ever read.
     """
 
@@ -156,7 +160,6 @@ class Overview:
     under_way: tuple[Run, ...]
     ended: tuple[RunOutline, ...]
     networks: tuple[NetworkHealth, ...]
-    rolled_back: frozenset[str]
     has_readings: bool
     backend: Backend
 
@@ -177,7 +180,6 @@ class Overview:
             under_way=tuple(run for run in unfinished if run.status not in apart),
             ended=tuple(ended[:LAST]),
             networks=health,
-            rolled_back=frozenset(rolled_back_since(store, ended[:LAST])),
             has_readings=any(one.readings for one in health),
             backend=backend,
         )
@@ -228,7 +230,7 @@ class Overview:
     def mark(self) -> str:
         """Changes with what is shown."""
         unfinished = [(run.id, run.updated) for run in (*self.waiting, *self.stuck, *self.under_way)]
-        shown = repr((unfinished, self.ended, self.networks, sorted(self.rolled_back)))
+        shown = repr((unfinished, self.ended, self.networks))
         return hashlib.sha256(shown.encode()).hexdigest()[:16]
 
 

@@ -27,12 +27,12 @@ from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.proofs import Proofs, proofs
 from qosforge.reports.table import format_bound
 from qosforge.reports.trade_offs import side_texts
+from qosforge.run_outcome import RunOutcome
 from qosforge.runs.record.attempts import AttemptCause, attempt_causes
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.invalid_state import BetweenStates, ChangedSince, RunExpired
-from qosforge.runs.record.reason import NOT_MET, RECOVER, retry, run_to_settle
-from qosforge.runs.record.rolled_back import rollbacks_of, rolled_back_by
+from qosforge.runs.record.rolled_back import rollbacks_of
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
@@ -40,13 +40,13 @@ from qosforge.runs.record.summaries import MeasurementSummary
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.allowed_actions import AllowedActions, Denial, allowed_actions
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
-from qosforge.runs.views.failure_reasons import failure_reasons
 from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.tester.measurement.document import Side
 from qosforge.web.views.changes import DiffLine, Sign
 from qosforge.web.views.run_classes import ClassTile, class_tiles
 from qosforge.web.views.run_figures import DrawnFigures
+from qosforge.web.views.run_reasons import RunReasons
 from qosforge.web.views.run_steps import StageRow, Step, refused_rollback, rollback_rows, stage_rows, steps_of
 from qosforge.web.views.run_verdicts import RunVerdicts
 
@@ -55,7 +55,7 @@ Tab = Literal["changes", "objectives", "figures", "findings", "events"]
 SHOWN_EVENTS = 100
 """Events that the page lists; REST has all of them."""
 _SIGNS: dict[str, Sign] = {"+": "added", "-": "removed"}
-_NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REJECTED, RunStatus.NEEDS_RECOVERY})
+_AS_BEFORE = frozenset({"undone", "nothing to change", "not touched", "not changed"})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
 
@@ -118,8 +118,7 @@ class RunView:
     def key(self) -> str:
         """Changes with what the page shows beside the progress."""
         ended = sum(_gives(stage) for stage in self.progress.stages)
-        back = self.rolled_back_by
-        return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}.{back.id if back else ''}"
+        return f"{self.run.attempt}.{ended}.{self.run.updated.timestamp()}.{self.run.rolled_back_by or ''}"
 
     @cached_property
     def report(self) -> RunReport:
@@ -327,41 +326,20 @@ class RunView:
         given = [s.measurement for s in summaries if isinstance(s, MeasurementSummary) and s.measurement]
         return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given and not self.given_up else ""
 
-    @property
-    def because(self) -> tuple[str, ...]:
-        """Why an ended run did not keep its change, as far as its stages and verdicts know."""
-        if self.run.status not in _NOT_KEPT:
-            return ()
-        stages: Sequence[Stage] = self.progress.stages
-        if self.run.status in (RunStatus.NEEDS_RECOVERY, RunStatus.ROLLED_BACK):  # how it went back is told apart
-            stages = [stage for stage in stages if stage.name != "rollback"]
-        return failure_reasons(stages, self.report)
+    @cached_property
+    def outcome(self) -> RunOutcome | None:
+        """What it came to; ``None`` while it goes on."""
+        return self.run.outcome
+
+    @cached_property
+    def reasons(self) -> RunReasons:
+        """Why it ended without its change, or stopped."""
+        return RunReasons(self.run.status, self.outcome, self.progress.stages, self.report)
 
     @property
-    def further_reasons(self) -> tuple[str, ...]:
-        """Of the reasons those that the first sentence of the page does not give."""
-        match self.run.status:
-            case RunStatus.NEEDS_RECOVERY:
-                return self.because
-            case RunStatus.ROLLED_BACK | RunStatus.REJECTED:
-                return self.because[1:]
-        return tuple(one for one in self.because if one != self.run.reason)
-
-    @property
-    def way_on(self) -> Literal["retry", "recover", "judged", ""]:
-        """What the reason of its end names as the way on, where the page has its own words for that."""
-        known = {retry(self.run.id): "retry", RECOVER: "recover", NOT_MET: "judged"}
-        return known.get(self.run.reason_hint, "")  # type: ignore[return-value]
-
-    @property
-    def settled_first(self) -> str:
-        """The run that has to bring a device back before this one can be tried again; empty where none has."""
-        return run_to_settle(self.run.reason_hint)
-
-    @property
-    def unmet(self) -> tuple[str, ...]:
-        """What is not shown to be met after the push, in sentences."""
-        return failure_reasons((), self.report)
+    def is_as_before(self) -> bool:
+        """Whether every device that it touched reads as it did before, by what its journal says of each."""
+        return all(device.outcome in _AS_BEFORE for device in self.report.devices)
 
     @property
     def approval(self) -> Approval:
@@ -377,12 +355,6 @@ class RunView:
     def rollbacks_of(self) -> list[Run]:
         """The runs that were started to roll this one back."""
         return rollbacks_of(self.backend.run_requests.store, self.run)
-
-    @cached_property
-    def rolled_back_by(self) -> Run | None:
-        """The run that rolled this one's change back, where it is gone by now."""
-        kept = self.run.status is RunStatus.KEPT
-        return rolled_back_by(self.backend.run_requests.store, self.run) if kept else None
 
     @property
     def given_up(self) -> bool:

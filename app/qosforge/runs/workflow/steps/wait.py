@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import StoreError
 from qosforge.policy_library.trust import find_distrust
-from qosforge.runs.record.interruption import interrupted_outcome, put_back
+from qosforge.run_outcome import OutcomeKind
+from qosforge.runs.record.interruption import adding_put_back, interrupted_outcome, put_back
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
 from qosforge.runs.record.reason import RECOVER, Reason, reason_of_errors, retry
@@ -288,14 +289,18 @@ def set_settled(context: Context) -> Done:
         if run.status not in _UNSETTLED:
             return None
         if run.cancelled_by:
-            told = Reason(f"cancelled by {run.cancelled_by}", run.reason_step or "rollback", retry(run.id))
-            ended, why = RunStatus.CANCELLED, replace(told, device=run.reason_device)
+            step = run.reason_step or "rollback"
+            why = Reason(f"cancelled by {run.cancelled_by}", step, retry(run.id), run.reason_device)
+            ended = RunStatus.CANCELLED
         else:
             ended, why = RunStatus.ROLLED_BACK, put_back(run)
         if not saved:
-            why = replace(why, message=f"{why.message}; its devices are put back")
+            why = adding_put_back(why)
         status, reason = interrupted_outcome(run.id, saved, touched, why, ended)
-        return {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
+        values = {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
+        # Of its own accord a run rolls back within its attempt: this one's was over.
+        later = {"outcome_kind": OutcomeKind.RECOVERED.value} if status is RunStatus.ROLLED_BACK else {}
+        return values | later
 
     if context.store.get_run(context.run_id).status in _UNSETTLED:
         context.store.leases.release(context.run_id)  # of a run that was given up nobody else does it

@@ -1,0 +1,39 @@
+"""Which kept runs do not stand any more: written to them as their rollback comes to be kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from qosforge.runs.record.resolved_run import ROLLBACK_OF
+from qosforge.runs.record.run import Run
+from qosforge.runs.record.tables import RUNS, RunStatus
+
+
+def mark_rolled_back(connection: sa.Connection, before: Run, now: Run) -> None:
+    """Say on the run that another one rolls back whether it does, where that one comes to be kept or begins again.
+
+    In the transaction that changes the status. Rolling a rollback back lets the run before it stand again.
+    """
+    kept = now.status is RunStatus.KEPT
+    if now.rollback_of is not None and kept != (before.status is RunStatus.KEPT):
+        (_take_back if kept else _let_stand)(connection, now.rollback_of, now.id)
+
+
+def _take_back(connection: sa.Connection, run_id: str, by: str) -> None:
+    of = _set(connection, run_id, by, sa.true())
+    if of is not None:
+        _let_stand(connection, of, run_id)
+
+
+def _let_stand(connection: sa.Connection, run_id: str, by: str) -> None:
+    of = _set(connection, run_id, None, RUNS.c.rolled_back_by == by)
+    if of is not None:
+        _take_back(connection, of, run_id)
+
+
+def _set(connection: sa.Connection, run_id: str, by: str | None, where: sa.ColumnElement[bool]) -> Any:
+    """Write what rolled a run back, where it is so; the run that this one rolls back itself, if any."""
+    update = sa.update(RUNS).where(RUNS.c.id == run_id, where).values(rolled_back_by=by)
+    return connection.execute(update.returning(RUNS.c.params[ROLLBACK_OF].as_string())).scalar()
