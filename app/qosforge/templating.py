@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -13,15 +13,26 @@ from qosforge.dscp import dscp_name
 from qosforge.resources import root
 
 
+class _Environment(Environment):
+    """An environment whose globals do not change once a template is read.
+
+    Jinja2 has templates look through to those of the environment, and does it for every text and every import of
+    macros: a fourth of the time of a text.
+    """
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        return {**self.globals, **(d or {})}
+
+
 @cache
 def _environment() -> Environment:
     # Device configuration is no HTML: names are held to a closed character set by the intent language instead.
-    environment = Environment(
+    environment = _Environment(
         loader=FileSystemLoader(root() / "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701
+        autoescape=False,
         auto_reload=False,
     )
     environment.filters["dscp_name"] = dscp_name
