@@ -24,7 +24,7 @@ from qoslab.virtual_time.parts import copied, interpreter, kernel, merged, modul
 
 _GUEST = Path(__file__).with_name("guest")
 _MODULES = ("kernel/net/sched/", "kernel/drivers/net/veth")
-_IMPORTS = ("array", "gc", "socket", "struct", "time")
+_IMPORTS = ("array", "gc", "_socket", "struct", "time")
 _TOOLS = (("ip", "iproute2"), ("tc", "iproute2"))
 _COMMAND_LINE = (
     # Programs stand where they stood before: QEMU translates their code once, and not again for each process.

@@ -4,9 +4,10 @@ What has come is read all the time: packets that wait in a socket keep their mem
 others the kernel would then have to get new pages, which takes it longer than to forward a packet.
 """
 
+# Of itself: the module around it makes enumerations, which takes a guest longer than many packets.
+import _socket as socket
 import gc
 import os
-import socket
 from array import array
 from struct import unpack_from
 from time import sleep
