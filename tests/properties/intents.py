@@ -37,6 +37,12 @@ integers = cache(st.integers)
 
 
 @cache
+def names(most: int) -> st.SearchStrategy[list[str]]:
+    """One name or more, each once."""
+    return st.lists(NAMES, min_size=1, max_size=most, unique=True)
+
+
+@cache
 def sampled_from(*values: Any) -> st.SearchStrategy[Any]:
     """One of these."""
     return st.sampled_from(values)
@@ -179,7 +185,7 @@ def matches(draw: st.DrawFn, words: Dialect, site: Site) -> dict[str, Any]:
     if form == "all":
         return {"all": [draw(found.one)]}
     if form == "both" and words.has(Feature.MATCH_FLOW):
-        app = {"application": draw(st.sampled_from(APPLICATIONS))}
+        app = {"application": draw(sampled_from(*APPLICATIONS))}
         return {"any": [app], "all": [draw(FLOWS)]}
     return {"any": draw(found.three)}
 
@@ -190,7 +196,7 @@ def marks(draw: st.DrawFn, words: Dialect, position: int) -> dict[str, Any]:
     if words.marked:
         dscp = words.dscps[(position * 2 + 1) % len(words.dscps)] if len(words.dscps) < 64 else AF[2 * position]
         if draw(integers(0, 4)) == 0:
-            dscp = draw(st.sampled_from(words.dscps))
+            dscp = draw(sampled_from(*words.dscps))
         made: dict[str, Any] = {"dscp": dscp}
         if draw(BOOLEANS):
             made["cos"] = dscp >> 3
@@ -198,7 +204,7 @@ def marks(draw: st.DrawFn, words: Dialect, position: int) -> dict[str, Any]:
     made = {}
     kind = draw(sampled_from("dscp", "dscp", "dscp", "precedence", "none"))
     if kind == "dscp":
-        made["dscp"] = draw(st.sampled_from(words.dscps))
+        made["dscp"] = draw(sampled_from(*words.dscps))
     elif kind == "precedence" and words.has(Feature.MARK_PRECEDENCE):
         made["precedence"] = draw(integers(0, 7))
     if draw(BOOLEANS):
@@ -215,6 +221,7 @@ RATES = st.one_of(
 )
 
 
+@cache
 def actions(words: Dialect) -> st.SearchStrategy[Any]:
     """What happens to packets beyond a bucket."""
     plain = st.sampled_from(["drop", "drop", "transmit"])
@@ -239,7 +246,7 @@ def percentages(draw: st.DrawFn, words: Dialect, side: str) -> dict[str, Any]:
 @st.composite
 def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any]:
     """Policers in all forms."""
-    made: dict[str, Any] = {"rate": draw(RATES), "direction": draw(st.sampled_from(sides))}
+    made: dict[str, Any] = {"rate": draw(RATES), "direction": draw(sampled_from(*sides))}
     if words.has(Feature.POLICE_PERCENT) and draw(integers(0, 3)) == 0:
         return draw(percentages(words, made["direction"]))
     if draw(BOOLEANS):
@@ -255,7 +262,7 @@ def policers(draw: st.DrawFn, words: Dialect, sides: list[str]) -> dict[str, Any
     elif draw(BOOLEANS):
         made["exceed"] = draw(actions(words))
     if words.has(Feature.POLICE_CONFORM) and draw(integers(0, 3)) == 0:
-        made["conform"] = {"remark": draw(st.sampled_from(words.dscps))}
+        made["conform"] = {"remark": draw(sampled_from(*words.dscps))}
     if draw(BOOLEANS):
         made["prefer"] = True
     return made
@@ -290,7 +297,7 @@ def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
         "colour": ["green", "yellow", "red"],
     }
     chosen = draw(st.lists(st.sampled_from(keys[kind]), min_size=1, max_size=3, unique=True))
-    unit = draw(st.sampled_from([*known[:1], *known]))
+    unit = draw(sampled_from(*known[:1], *known))
     profiles = []
     for value in chosen:
         low = draw(integers(1, 50))
@@ -306,6 +313,7 @@ def early_detection(draw: st.DrawFn, words: Dialect) -> Any:
     return wred
 
 
+@cache
 def tail_thresholds(words: Dialect) -> st.SearchStrategy[list[dict[str, Any]]]:
     """Parts of a queue by code point."""
     chosen = st.dictionaries(st.sampled_from(words.dscps), integers(1, 100), min_size=1, max_size=4)
@@ -357,7 +365,7 @@ def treatments(
     if first and not default:
         left.percent -= amount
         kinds = ["percent", "percent", *(["rate"] if words.by_rate else [])]
-        kind = draw(st.sampled_from([*kinds, *(["strict"] if words.has(Feature.STRICT) else [])]))
+        kind = draw(sampled_from(*kinds, *(["strict"] if words.has(Feature.STRICT) else [])))
         if kind == "strict":
             made["priority"] = True
         else:
@@ -407,11 +415,10 @@ def class_lists(
     units = ["percent", "remaining_percent", "remaining_percent"]
     units += ["rate"] if words.by_rate else []
     units += ["weight"] if words.has(Feature.WEIGHT) else []
-    left = _Left(draw(st.sampled_from(units)), slowest)
+    left = _Left(draw(sampled_from(*units)), slowest)
     most = words.classes if depth == 1 else 2
-    names = draw(st.lists(NAMES, min_size=1, max_size=most, unique=True))
-    names = [name for name in names if name not in used] or [f"extra{depth}{len(used)}"]
-    used |= set(names)
+    named = [name for name in draw(names(most)) if name not in used] or [f"extra{depth}{len(used)}"]
+    used |= set(named)
     sides = [
         side
         for side, feature in (("input", Feature.POLICE_INPUT), ("output", Feature.POLICE_OUTPUT))
@@ -419,7 +426,7 @@ def class_lists(
     ]
     classes = []
     priority = draw(integers(0, 2)) > 0
-    for position, name in enumerate([*names, *(["default"] if draw(BOOLEANS) else [])]):
+    for position, name in enumerate([*named, *(["default"] if draw(BOOLEANS) else [])]):
         default = name == "default"
         entry: dict[str, Any] = {"name": name}
         if draw(BOOLEANS):
@@ -452,7 +459,7 @@ def scopes(draw: st.DrawFn, words: Dialect, site: Site) -> list[dict[str, Any]]:
     device = site.device
     tags = sorted({tag for i in device.interfaces for tag in i.tags})
     made: list[dict[str, Any]] = []
-    for direction in draw(st.sampled_from([("output",), ("output", "input"), ("output", "input"), ("input",)])):
+    for direction in draw(sampled_from(("output",), ("output", "input"), ("output", "input"), ("input",))):
         kind = draw(sampled_from("role", "tags", "devices", "ports", "vlan", "all"))
         scope: dict[str, Any] = {"direction": direction}
         if kind == "ports":
@@ -475,12 +482,12 @@ def scopes(draw: st.DrawFn, words: Dialect, site: Site) -> list[dict[str, Any]]:
                 scope["shape"] = {"rate": draw(RATES), "prefer": draw(BOOLEANS)}
         elif words.has(Feature.TRUST) and draw(integers(0, 2)) == 0:
             phone = ["phone"] if words.has(Feature.TRUST_PHONE) else []
-            scope["trust"] = draw(st.sampled_from(["dscp", "cos", "none", *phone]))
+            scope["trust"] = draw(sampled_from("dscp", "cos", "none", *phone))
         elif words.has(Feature.REQUIRES_PHONE) and draw(integers(0, 4)) == 0:
             scope["requires_phone"] = True
         if draw(integers(0, 2)) == 0:
             scope["policy"] = (
-                f"{draw(st.sampled_from(['P', 'no', 'exit', 'Q' * 39]))}{'O' if direction == 'output' else 'I'}"
+                f"{draw(sampled_from('P', 'no', 'exit', 'Q' * 39))}{'O' if direction == 'output' else 'I'}"
             )
         made.append(scope)
     return made
