@@ -45,11 +45,11 @@ def test_every_hop_has_its_parts_and_the_whole_path_their_sum() -> None:
     assert composed.cells == ("10.000", "15.000", "15.000", "1 %")
     assert seen.cells == ("10.000", "12.000", "12.000", "1 %")
     assert one.summary == (
-        "82 % of the mean delay of 11.000 ms arises at r1 Serial0 → b, most of that is waiting; "
+        "82 % of the mean delay of 11 ms arises at r1 Serial0 → b, most of that is waiting; "
         "100 % of the loss at r1 Serial0 → b"
     )
-    assert "G about 4.900 ms, no more than 5.000 ms" in one.ends
-    assert "The model has G 2.000 ms" in one.ends
+    assert "distance about 4.900 ms, no more than 5.000 ms" in one.ends
+    assert "The model has a distance of 2.000 ms" in one.ends
 
 
 def test_the_quantile_is_that_of_the_objective() -> None:

@@ -8,7 +8,7 @@ import pytest
 from qosforge.deltaq.objective import BoundVerdict, Objective, ObjectiveVerdict
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, make_inconclusive
-from qosforge.reports.evidence import deciding, interval, observed, sentence
+from qosforge.reports.evidence import deciding, interval, observed, sentence, why_open
 from qosforge.tester.measurement.judging import ClassVerdict
 
 MS = 1e9
@@ -107,3 +107,16 @@ def test_variation_mean_and_what_never_arrives_have_words(lost: int) -> None:
     assert all("in 16 simulations of the configuration to be entered" in each for each in told)
     assert "longer than the fastest" in " ".join(told)
     assert ("took at most ∞" in told[0]) == bool(lost)
+
+
+def test_an_inconclusive_bound_says_why_it_is_though_its_limits_lie_within() -> None:
+    objective = Objective(delay={"p99.9": 0.2})
+    few = judge(objective, Sample.of_delays(np.linspace(20 * MS, 30 * MS, 500)), evidence="predicted").bounds[0]
+    assert few.outcome == "inconclusive"
+    assert (few.observed.number() or 0) < few.requested, "what was seen lies within"
+    assert why_open(few).startswith("too few packets for 99.9 % of them: 500 seen")
+    astride = judge(Objective(delay={"p95": 0.0352}), sample(), evidence="emulated").bounds[0]
+    assert astride.outcome == "inconclusive"
+    assert why_open(astride).startswith("what is requested lies within the limits")
+    decided = judge(Objective(delay={"p95": 0.05}), sample(), evidence="emulated").bounds[0]
+    assert why_open(decided) == ""

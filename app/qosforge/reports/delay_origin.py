@@ -179,7 +179,8 @@ def _summary(one: PathDelay) -> str:
     kinds = {"distance and devices": hop.fixed_ps, "serialisation": hop.serialisation_ps, "waiting": hop.waiting_ps}
     kind = max(kinds, key=lambda name: kinds[name] or 0)
     share = means[at] / total * 100
-    text = f"{share:.0f} % of the mean delay of {_ms(total)} ms arises at {_place(hop)}, most of that is {kind}"
+    mean = f"the mean delay of {total / _PS_PER_MS:.3g} ms"
+    text = f"{share:.0f} % of {mean} arises at {_place(hop)}, most of that is {kind}"
     lost = [hop.lost + hop.lost_input for hop in one.hops]
     if not any(lost):
         return text
@@ -231,19 +232,23 @@ def _agreement(one: PathDelay, label: str) -> str:
 
 
 def _ends(one: PathDelay) -> str:
-    """What the ends alone see of G and S, beside what the model knows of them."""
+    """What the ends alone see of distance and serialisation, beside what the model knows of them."""
     seen = one.end_to_end()
     if seen is None:
         size = f"all have {one.least_by_size[0][0]:,} bytes" if one.least_by_size else "none arrived"
-        return f"From the delays end to end alone G is unknown: it takes packets of two sizes, and {size}."
+        return (
+            f"From the delays end to end alone the distance is unknown: it takes packets of two sizes, and {size}."
+        )
     known = _total(hop.fixed_ps for hop in one.hops)
     least = min(delay for _, delay in one.least_by_size)
     limits = one.g_interval_ps()
     within = f" ({_ms(limits[0])} to {_ms(limits[1])} at {DEFAULT_CONFIDENCE:.0%})" if limits else ""
     return (
-        f"From the delays end to end alone, by size in IP bytes: G about {_ms(float(seen.g_ps))} ms{within}, "
+        "From the delays end to end alone, by size in IP bytes: "
+        f"distance about {_ms(float(seen.g_ps))} ms{within}, "
         f"no more than {_ms(least)} ms, the least delay seen; "
-        f"S about {float(seen.s_ps_per_byte) / 1e6:,.3f} µs a byte. The model has G {_ms(known)} ms."
+        f"sending about {float(seen.s_ps_per_byte) / 1e6:,.3f} µs a byte. "
+        f"The model has a distance of {_ms(known)} ms."
     )
 
 

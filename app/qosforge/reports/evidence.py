@@ -45,6 +45,24 @@ def interval(bound: BoundVerdict) -> str:
     return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
 
 
+def why_open(bound: BoundVerdict) -> str:
+    """Why a bound is inconclusive, in a few words; empty where it is not.
+
+    Its limits may lie on the right side of it all the same: they say how far the figure is known, and to show that
+    so few packets are beyond the bound takes more of them than were seen.
+    """
+    if bound.outcome != "inconclusive":
+        return ""
+    high, low = bound.high.number(), bound.low.number()
+    more = f", some {bound.more_packets:,} more would tell" if bound.more_packets else ""
+    if bound.heavy_tail:
+        return "the longest delays are too long for a limit of the mean"
+    if low is not None and high is not None and low <= bound.requested < high < math.inf:
+        return f"what is requested lies within the limits{more}"
+    of = f" for {bound.quantile * 100:.4g} % of them" if bound.quantile else ""
+    return f"too few packets{of}: {bound.n:,} seen{more}"
+
+
 def evidence_words(verdicts: Sequence[ClassVerdict]) -> str:
     """What verdicts rest on together, and, where their paths differ, what each path does."""
     found = weakest(each.verdict.evidence for each in verdicts)

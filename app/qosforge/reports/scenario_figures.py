@@ -15,7 +15,10 @@ from qosforge.tester.measurement.document import Measurement, When
 
 @dataclass(frozen=True)
 class ScenarioFigures:
-    """The figures of one scenario, and what stands beside them; ``scenarios`` names all of the run in order."""
+    """The figures of one scenario, and what stands beside them; ``scenarios`` names all of the run in order.
+
+    ``titles`` says what each of these is; it is empty in documents of earlier releases.
+    """
 
     scenario: str
     title: str
@@ -25,6 +28,7 @@ class ScenarioFigures:
     trade_offs: tuple[TradeOff, ...]
     origins: tuple[DelayOrigin, ...]
     unrecorded: tuple[When, ...]
+    titles: tuple[str, ...] = ()
 
     def figure(self, key: str) -> Figure | None:
         """The figure of this key, else the first."""
@@ -61,6 +65,7 @@ def scenario_figures(report: RunReport, scenario: str = "") -> ScenarioFigures |
         trade_offs=trade_offs(part.before, part.after),
         origins=tuple(one for one in run_origins(part) if one.scenario == name),
         unrecorded=not_recorded((part.before, part.predicted, part.after)),
+        titles=tuple(titles.values()),
     )
 
 

@@ -23,7 +23,7 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.prediction.predict import SimulatedTime, predict
 from qosforge.release import release
-from qosforge.reports.evidence import interval, observed
+from qosforge.reports.evidence import interval, observed, why_open
 from qosforge.reports.figures import Figure, figures_of
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
@@ -59,6 +59,7 @@ class PredictionView:
     amount = staticmethod(format_bound)
     observed = staticmethod(observed)
     interval = staticmethod(interval)
+    why_open = staticmethod(why_open)
 
     @property
     def is_compared(self) -> bool:

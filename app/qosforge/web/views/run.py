@@ -19,9 +19,9 @@ from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.treatment import TrafficClass
 from qosforge.inventory.changes import Approval
-from qosforge.reports.evidence import interval, observed
+from qosforge.reports.evidence import interval, observed, why_open
 from qosforge.reports.folded_findings import FindingFold, fold_findings
-from qosforge.reports.gathered_changes import GatheredChange, difference_or_lines, gather_changes
+from qosforge.reports.gathered_changes import GatheredChange
 from qosforge.reports.grouped_findings import FindingGroup, group_findings
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.proofs import Proofs, proofs
@@ -43,7 +43,7 @@ from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.progress import Progress, progress
 from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.tester.measurement.document import Side
-from qosforge.web.views.changes import DiffLine, Sign
+from qosforge.web.views.device_changes import changes_of, count_lines, diff_lines, lines_back, lines_left
 from qosforge.web.views.run_classes import ClassTile, class_tiles
 from qosforge.web.views.run_figures import DrawnFigures
 from qosforge.web.views.run_reasons import RunReasons
@@ -54,7 +54,6 @@ Tab = Literal["changes", "objectives", "figures", "findings", "events"]
 
 SHOWN_EVENTS = 100
 """Events that the page lists; REST has all of them."""
-_SIGNS: dict[str, Sign] = {"+": "added", "-": "removed"}
 _AS_BEFORE = frozenset({"undone", "nothing to change", "not touched", "not changed"})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
@@ -123,7 +122,10 @@ class RunView:
     @cached_property
     def report(self) -> RunReport:
         """All that is known but the measurements; for a viewer without the lines that the run did not change."""
-        found = self.backend.run_requests.detail(self.run.id, measurements=False)
+        return self._report_of(self.run.id)
+
+    def _report_of(self, run_id: str) -> RunReport:
+        found = self.backend.run_requests.detail(run_id, measurements=False)
         return found if self.may(Role.OPERATOR) else without_secrets(found)
 
     @property
@@ -164,24 +166,21 @@ class RunView:
     @cached_property
     def changes(self) -> tuple[GatheredChange, ...]:
         """What the configurations lose and gain; devices that change alike together."""
-        return gather_changes(
-            (device.name, difference_or_lines(device.difference.splitlines(), device.candidate.splitlines()))
-            for device in self.changed
-        )
+        return changes_of(self.report.devices)
+
+    @cached_property
+    def left_lines(self) -> Mapping[str, tuple[str, ...]]:
+        """Of a rollback, by device: the lines that the run had entered and this one does not take away."""
+        of = self.run.resolved.rollback_of
+        return {} if of is None else lines_left(changes_of(self._report_of(of).devices), self.changes)
 
     @property
     def lines(self) -> tuple[int, int]:
         """How many lines all devices gain, and how many they lose."""
-        gathered = self.changes
-        return (
-            sum(each.added * len(each.devices) for each in gathered),
-            sum(each.removed * len(each.devices) for each in gathered),
-        )
+        return count_lines(self.changes)
 
-    @staticmethod
-    def diff_lines(lines: Sequence[str]) -> list[DiffLine]:
-        """Lines of a difference for the macro of all pages."""
-        return [DiffLine(_SIGNS.get(line[:1], "kept"), line[1:]) for line in lines]
+    lines_back = staticmethod(lines_back)
+    diff_lines = staticmethod(diff_lines)
 
     def device(self, name: str) -> DeviceReport:
         """What is known of a device."""
@@ -313,6 +312,7 @@ class RunView:
     amount = staticmethod(format_bound)
     observed = staticmethod(observed)
     interval = staticmethod(interval)
+    why_open = staticmethod(why_open)
 
     @staticmethod
     def draw() -> str:

@@ -45,6 +45,12 @@ class DrawnFigures:
         return tuple(next(iter(self._kept.values()))["scenarios"]) if self._kept else ()
 
     @property
+    def titled(self) -> tuple[tuple[str, str], ...]:
+        """All scenarios in their order, each with what it is."""
+        titles = self.document.titles if self.document else ()
+        return tuple(zip(self.scenarios, titles or self.scenarios, strict=True))
+
+    @property
     def shown(self) -> str:
         """The scenario that is shown, or drawn first; empty where none is known yet."""
         return self.scenario or next(iter(self.scenarios), "")

@@ -33,6 +33,21 @@ class RunVerdicts:
         """Every bound that was judged, with what was seen of it on each side."""
         return verdict_rows(self.report)
 
+    def shown(self, traffic_class: str) -> tuple[list[VerdictRow], list[VerdictRow]]:
+        """The rows of a class that are seen at once, which are those not met and the worst path of each bound, and
+        the others.
+        """
+        last = self.sides[-1] if self.sides else "after"
+        rows = [row for row in self.rows if row.traffic_class == traffic_class]
+        worst: dict[str, VerdictRow] = {}
+        for row in (row for row in rows if last in row.sides):
+            best = worst.setdefault(row.bound.label, row)
+            if _observed(row, last) > _observed(best, last):
+                worst[row.bound.label] = row
+        chosen = [*worst.values(), *(row for row in rows if last in row.sides and row.sides[last].outcome != "met")]
+        first = [row for row in rows if any(row is one for one in chosen)]
+        return first, [row for row in rows if all(row is not one for one in first)]
+
     @property
     def sides(self) -> list[When]:
         """The sides on which anything was judged, in their order."""
@@ -77,3 +92,9 @@ class RunVerdicts:
         unmet = [row for row in self.rows if "after" in row.sides and row.sides["after"].outcome != "met"]
         before = [row.sides["before"].outcome for row in unmet if "before" in row.sides]
         return UnmetBefore(len(unmet), before.count("broken"), before.count("met")) if before else None
+
+
+def _observed(row: VerdictRow, side: When) -> tuple[float, float]:
+    """What was seen of a bound on a side; of two that are alike there, before the change."""
+    before = row.sides.get("before")
+    return row.sides[side].observed.number() or 0.0, (before.observed.number() or 0.0) if before else 0.0
