@@ -83,6 +83,27 @@ def test_a_large_network_is_panned_zoomed_and_filtered(tab: Callable[..., Tab], 
     page.wait_for_url("**/networks/large/devices/d299")
 
 
+def test_devices_are_folded_until_one_asks_for_them(tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    page = _open(one, ann)
+    graph = page.get_by_role("application")
+    folded = _picture(page)
+    box = graph.bounding_box()
+    assert box is not None
+    page.mouse.click(
+        box["x"] + 0.82 * box["width"], box["y"] + 0.06 * box["height"]
+    )  # the devices behind the first
+    unfolded = _picture(page)
+    assert unfolded != folded
+    assert page.url.endswith("/networks/large"), "it stands for devices, and leads to none"
+    page.get_by_role("button", name="Show all").click()
+    all_unfolded = _picture(page)
+    assert all_unfolded not in (folded, unfolded)
+    page.get_by_role("button", name="Fold again").click()
+    assert _picture(page) not in (unfolded, all_unfolded)
+    one.require_sound()
+
+
 def test_the_drawing_is_a_page_of_its_own_and_where_the_graph_is_not(tab: Callable[..., Tab], ann: str) -> None:
     one = tab()
     page = _open(one, ann)

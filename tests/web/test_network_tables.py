@@ -131,6 +131,18 @@ def _calls(work: Callable[[], object]) -> int:
     return int(pstats.Stats(profile).total_calls)  # type: ignore[attr-defined]
 
 
+def test_every_device_hangs_on_one_nearer_to_the_middle(tmp_path: Path) -> None:
+    write_campus(tmp_path / "campus", 100)
+    network = load_network(tmp_path / "campus")
+    found = network_graph(NetworkView(network, KnownDevices()), "")
+    above = {one["id"]: one["above"] for one in found["devices"]}
+    assert [device for device, on in above.items() if not on] == ["d0"]
+    ends = {frozenset((one["source"], one["target"])) for one in found["links"]}
+    assert {frozenset(pair) for pair in above.items() if pair[1]} == ends, (
+        "the links of a tree are what they hang on"
+    )
+
+
 def test_four_times_the_devices_cost_about_four_times_as_much(tmp_path: Path) -> None:
     found = []
     for count in (250, 1000):

@@ -1,4 +1,4 @@
-// A large network to pan, zoom and filter. The filter is the form of the table of devices, which says the same in words.
+// A large network to pan, zoom, filter and unfold. The filter is the form of the table of devices, which says the same in words.
 
 import { cytoscape } from "./cytoscape.js";
 
@@ -20,13 +20,22 @@ async function load() {
 const { devices, links } = await load();
 graph.hidden = false;
 
+const ROWS = 18; // as many as can be read without zooming
+const MORE = 24; // devices that one click unfolds
+const COLUMN_PX = 200;
+const ROW_PX = 58;
+
+const known = new Map(devices.map((one) => [one.id, one]));
+const below = new Map(devices.map((one) => [one.id, []])); // what hangs on each device, the largest first
+below.set("", []); // devices that hang on none
+for (const one of devices) below.get(one.above).push(one.id);
+const sizes = new Map(); // how many devices are behind each
+for (const id of outwards().reverse()) sizes.set(id, below.get(id).reduce((sum, child) => sum + 1 + sizes.get(child), 0));
+for (const children of below.values()) children.sort((a, b) => sizes.get(b) - sizes.get(a) || a.localeCompare(b, undefined, { numeric: true }));
+let unfolded = atFirst(); // how many of the devices below each are drawn
+
 const cy = cytoscape({
   container: canvas,
-  elements: {
-    nodes: devices.map(node),
-    edges: links.map(edge),
-  },
-  layout: { name: "preset", fit: true, padding: 20 },
   minZoom: 0.02,
   maxZoom: 3,
   autoungrabify: true, // places are the drawing's
@@ -35,12 +44,87 @@ const cy = cytoscape({
   style: style(),
 });
 
-function node({ x, y, ...data }) {
-  return { data, position: { x, y } };
+// All devices, each after the one that it hangs on.
+function outwards() {
+  const found = [""];
+  for (const id of found) found.push(...below.get(id));
+  return found.slice(1);
+}
+
+// What is unfolded at first: level by level, as much as can be read.
+function atFirst() {
+  const shown = new Map([["", Math.min(below.get("").length, ROWS)]]);
+  let rows = shown.get("");
+  const waiting = below.get("").slice(0, rows);
+  for (const id of waiting) {
+    const children = below.get(id);
+    const count = shown.size === 1 ? Math.min(children.length, ROWS) : children.length; // of the first at least some
+    if (!count || rows + count - 1 > ROWS) continue;
+    shown.set(id, count);
+    rows += count - 1;
+    waiting.push(...children.slice(0, count));
+  }
+  return shown;
+}
+
+function drawn(id) {
+  return below.get(id).slice(0, unfolded.get(id) ?? 0);
+}
+
+// The devices drawn and, where some below one are not, how many these are: one row each, from the left to the right.
+function place() {
+  const found = [];
+  let row = 0;
+  const walk = (id, column) => {
+    const children = drawn(id);
+    const rest = below.get(id).slice(children.length);
+    const rows = children.map((child) => walk(child, column + 1));
+    if (rest.length) {
+      rows.push(row++);
+      found.push(fold(id, rest, (column + 1) * COLUMN_PX, rows.at(-1) * ROW_PX));
+    }
+    const at = rows.length ? (rows[0] + rows.at(-1)) / 2 : row++;
+    if (id) found.push({ group: "nodes", data: { ...known.get(id) }, position: { x: column * COLUMN_PX, y: at * ROW_PX } });
+    return at;
+  };
+  walk("", -1);
+  return found;
+}
+
+// What stands for devices that are not drawn; it is as the worst of them.
+function fold(above, rest, x, y) {
+  const all = rest.flatMap(behind);
+  const drifted = all.filter((id) => known.get(id).state === "drifted").length;
+  const count = canvas.dataset.more.replace("{}", all.length);
+  return {
+    group: "nodes",
+    data: { id: `fold ${above}`, above, fold: all.length, label: drifted ? `▸ ${count}\n≠ ${drifted}` : `▸ ${count}`, state: drifted ? "drifted" : "folded" },
+    position: { x, y },
+  };
+}
+
+function behind(id) {
+  return [id, ...below.get(id).flatMap(behind)];
+}
+
+function draw() {
+  const nodes = place();
+  const seen = new Set(nodes.map((one) => one.data.id));
+  const lines = links.filter((one) => seen.has(one.source) && seen.has(one.target)).map((one) => ({ group: "edges", data: edge(one) }));
+  const folds = nodes.filter((one) => one.data.fold && one.data.above);
+  const toFolds = folds.map(({ data }) => ({ group: "edges", data: { id: `to ${data.id}`, source: data.above, target: data.id, tree: 1, state: "folded" } }));
+  cy.batch(() => {
+    cy.elements().remove();
+    cy.add([...nodes, ...lines, ...toFolds]);
+  });
 }
 
 function edge({ symbols, ...data }) {
-  return { data: { ...data, from: symbols[0], to: symbols[1] } };
+  const tree = known.get(data.source).above === data.target || known.get(data.target).above === data.source;
+  const outward = known.get(data.source).above === data.target; // lines are drawn from the left to the right
+  const [from, to] = outward ? [...symbols].reverse() : symbols;
+  const [source, target] = outward ? [data.target, data.source] : [data.source, data.target];
+  return { ...data, source, target, from, to, ...(tree ? { tree: 1 } : {}) };
 }
 
 // Cytoscape knows no custom properties, and a colour for light and dark is none to it.
@@ -73,13 +157,18 @@ function style(zoom = 1) {
         "text-background-color": paper, "text-background-opacity": 1, "text-background-padding": 3, "text-background-shape": "round-rectangle",
       },
     },
+    { selector: "edge[tree]", style: { "curve-style": "taxi", "taxi-direction": "rightward", "taxi-turn": 34 } },
+    { selector: "node[fold]", style: { "background-opacity": 0, "border-style": "dotted", color: accent, height: 34 } },
+    { selector: "edge[state = 'folded']", style: { "line-style": "dotted", "source-label": "", "target-label": "" } },
     { selector: "[state = 'unknown'], [state = 'pending']", style: { "border-style": "dashed", "line-style": "dashed" } },
     { selector: "node[state = 'settled']", style: { "background-color": goodSoft, "border-color": good } },
-    { selector: "node[state = 'drifted']", style: { "background-color": badSoft, "border-color": bad, "border-width": 4 * thick, label: (node) => `≠ ${node.data("label")}` } },
+    { selector: "node[state = 'drifted']", style: { "background-color": badSoft, "border-color": bad, "border-width": 4 * thick, label: (node) => (node.data("fold") ? "" : "≠ ") + node.data("label") } },
     { selector: "edge[state = 'drifted']", style: { "line-color": bad, width: 3 * thick } },
-    { selector: "edge.near", style: { label: "data(rate)", "line-color": accent, width: 3 * thick } },
+    { selector: "edge.near", style: { "line-color": accent, width: 3 * thick } },
+    { selector: "edge.near[rate]", style: { label: "data(rate)" } },
     { selector: "node.near", style: { "border-color": accent, "border-width": 4 * thick } },
-    { selector: ".out", style: { opacity: 0.12, "text-opacity": 0, events: "no" } },
+    { selector: ".out", style: { opacity: 0.45 } },
+    { selector: "node[fold].out", style: { opacity: 0.2 } },
     { selector: "core", style: { "active-bg-color": line } },
   ];
 }
@@ -107,13 +196,32 @@ function fits(data, asked) {
   );
 }
 
+// What fits is unfolded, as far as it can be drawn; all else that is drawn is faint.
 function filter() {
   const asked = new FormData(form);
+  const fitting = devices.filter((one) => fits(one, asked));
+  if (fitting.length < devices.length) {
+    unfolded = new Map([["", 1]]);
+    for (const one of fitting.slice(0, 2 * ROWS)) for (let id = one.id; id; id = known.get(id).above) unfold(known.get(id).above, id);
+  } else unfolded = atFirst();
+  draw();
+  const shown = new Set(fitting.map((one) => one.id));
   cy.batch(() => {
-    cy.nodes().forEach((one) => one.toggleClass("out", !fits(one.data(), asked)));
-    cy.edges().forEach((one) => one.toggleClass("out", one.connectedNodes(".out").nonempty()));
+    cy.nodes().forEach((one) => one.toggleClass("out", fitting.length < devices.length && !shown.has(one.id())));
+    cy.edges().forEach((one) => one.toggleClass("out", one.connectedNodes(".out").length === 2));
   });
   fit();
+}
+
+// Draw a device below another one, and those before it.
+function unfold(above, id) {
+  const children = below.get(above);
+  const at = children.indexOf(id);
+  const shown = unfolded.get(above) ?? 0;
+  if (at < shown) return;
+  children.splice(at, 1); // it takes the place of one that is not drawn
+  children.splice(above || shown ? shown : 0, 0, id);
+  unfolded.set(above, shown + 1);
 }
 
 form.addEventListener("input", filter);
@@ -124,22 +232,22 @@ document.addEventListener("htmx:afterSettle", async () => {
   if (!pending || element("pending")) return;
   pending = false;
   const now = await load();
-  cy.batch(() => {
-    for (const { id, state } of now.devices) cy.getElementById(id).data("state", state);
-    for (const { data } of now.links.map(edge)) cy.getElementById(data.id).data(data);
-  });
+  for (const { id, state } of now.devices) known.get(id).state = state;
+  links.splice(0, links.length, ...now.links);
   filter();
 });
 
 // --- pan and zoom
 
-function fit() {
-  const seen = cy.nodes().not(".out");
-  cy.fit(seen.nonempty() ? seen : cy.nodes(), 20);
+function fit(nodes) {
+  const some = nodes?.nonempty?.() ? nodes : cy.nodes().not(".out");
+  const seen = some.nonempty() ? some : cy.nodes();
+  cy.fit(seen, 20);
   if (cy.zoom() > 1) {
     cy.zoom(1);
     cy.center(seen);
   }
+  renew();
 }
 
 function zoom(by) {
@@ -148,6 +256,7 @@ function zoom(by) {
 
 for (const button of graph.querySelectorAll("[data-zoom]")) button.addEventListener("click", () => zoom(Number(button.dataset.zoom)));
 element("graph-fit").addEventListener("click", fit);
+element("graph-fold").addEventListener("click", filter);
 canvas.addEventListener("focusin", () => cy.userZoomingEnabled(true));
 canvas.addEventListener("focusout", () => cy.userZoomingEnabled(false));
 canvas.addEventListener("keydown", (event) => {
@@ -166,8 +275,16 @@ cy.on("mouseover", "edge", ({ target }) => target.union(target.connectedNodes())
 cy.on("mouseout", "node, edge", () => cy.elements(".near").removeClass("near"));
 cy.on("mouseover mouseout", "node", ({ type, target }) => {
   canvas.style.cursor = type === "mouseover" ? "pointer" : "";
-  canvas.title = type === "mouseover" ? target.id() : "";
+  canvas.title = type === "mouseover" && !target.data("fold") ? target.id() : "";
 });
-cy.on("tap", "node", ({ target }) => location.assign(target.data("href")));
+cy.on("tap", "node[href]", ({ target }) => location.assign(target.data("href")));
+cy.on("tap", "node[fold]", ({ target }) => {
+  const above = target.data("above");
+  const from = unfolded.get(above) ?? 0;
+  unfolded.set(above, from + MORE);
+  draw();
+  const ids = new Set([above, ...drawn(above).slice(from), `fold ${above}`]);
+  fit(cy.nodes().filter((one) => ids.has(one.id())));
+});
 
 filter();

@@ -48,6 +48,17 @@ def lay_out(count: int, links: Sequence[tuple[int, int]]) -> tuple[Cell, ...]:
     return tuple(found[node] for node in range(count))
 
 
+def hierarchy(count: int, links: Sequence[tuple[int, int]]) -> tuple[int | None, ...]:
+    """What each device hangs on, seen from the middle of its connected part, which hangs on nothing (``None``)."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from((a, b) for a, b in links if a != b)
+    above: dict[int, int] = {}
+    for part in nx.connected_components(graph):
+        above |= _behind_each(graph, _middle(graph, min(part)))
+    return tuple(None if above[node] == node else above[node] for node in range(count))
+
+
 def _part(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
     """Cells of a connected part: by the lengths of paths (Kamada and Kawai 1989), lying down, put on a grid."""
     if len(nodes) == 1:
@@ -76,11 +87,7 @@ def _nest(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
 
     It begins in the middle of a longest way; each other one hangs on the first that leads there by fewest links.
     """
-    there = _behind_each(graph, [*_behind_each(graph, nodes[0])][-1])
-    way = [[*there][-1]]
-    while there[way[-1]] != way[-1]:
-        way.append(there[way[-1]])
-    root = way[len(way) // 2]
+    root = _middle(graph, nodes[0])
     above = _behind_each(graph, root)
     order = [*above]
     sizes: dict[int, Cell] = {}
@@ -98,6 +105,15 @@ def _nest(graph: nx.Graph, nodes: Sequence[int]) -> dict[int, Cell]:
         for child in below[node]:
             corners[child] = column + corners[child][0], row + corners[child][1]
     return found
+
+
+def _middle(graph: nx.Graph, node: int) -> int:
+    """The middle of a longest way in the part of a node."""
+    there = _behind_each(graph, [*_behind_each(graph, node)][-1])
+    way = [[*there][-1]]
+    while there[way[-1]] != way[-1]:
+        way.append(there[way[-1]])
+    return min(way[(len(way) - 1) // 2], way[len(way) // 2])
 
 
 def _behind_each(graph: nx.Graph, root: int) -> dict[int, int]:

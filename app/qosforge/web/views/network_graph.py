@@ -1,13 +1,13 @@
-"""A large network as a graph to pan, zoom and filter: what its script draws, at the places of the drawing."""
+"""A large network as a graph to pan, zoom, filter and unfold: devices, what each hangs on, and their links."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from qosforge.device_state.qos_state import QosStatus
+from qosforge.web.views.graph_layout import hierarchy
 from qosforge.web.views.network_tables import search_text
 from qosforge.web.views.networks import DeviceCard, LinkView, NetworkView
-from qosforge.web.views.shapes import Rectangle
 
 MANY_DEVICES = 40
 """Up to so many devices a network is read off its drawing."""
@@ -18,16 +18,23 @@ _WORST_FIRST = (QosStatus.DRIFTED, QosStatus.UNKNOWN, QosStatus.NONE, QosStatus.
 
 
 def network_graph(view: NetworkView, prefix: str) -> dict[str, Any]:
-    """Devices and links of a network as data, with what devices are filtered by; links are below ``prefix``."""
+    """Devices and links of a network as data, with what devices are filtered by; links are below ``prefix``.
+
+    ``above`` is the device that one hangs on, nearer to the middle of the network.
+    """
+    numbers = {card.device.name: number for number, card in enumerate(view.cards)}
+    pairs = [(numbers[link.ends[0].device], numbers[link.ends[1].device]) for link in view.links]
+    above = hierarchy(len(view.cards), pairs)
     return {
         "devices": [
-            _device(view, card, area, prefix) for card, area in zip(view.cards, view.drawing.cards, strict=True)
+            _device(view, card, None if on is None else view.cards[on], prefix)
+            for card, on in zip(view.cards, above, strict=True)
         ],
         "links": [_link(link) for link in view.links],
     }
 
 
-def _device(view: NetworkView, card: DeviceCard, area: Rectangle, prefix: str) -> dict[str, Any]:
+def _device(view: NetworkView, card: DeviceCard, above: DeviceCard | None, prefix: str) -> dict[str, Any]:
     device = card.device
     return {
         "id": device.name,
@@ -39,8 +46,7 @@ def _device(view: NetworkView, card: DeviceCard, area: Rectangle, prefix: str) -
         "tags": sorted(device.tags),
         "platform": device.platform,
         "role": device.role.value,
-        "x": area.x + area.width / 2,
-        "y": area.y + area.height / 2,
+        "above": above.device.name if above else "",
     }
 
 
