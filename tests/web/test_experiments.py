@@ -12,8 +12,9 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
-from qosforge.api.jobs.experiment import PlottedExperiment, compare_with_publication
+from qosforge.api.jobs.experiment import PlottedExperiment, compare_with_publication, plot_experiment
 from qosforge.api.jobs.queue import JobProgress
+from qosforge.compute import TooBusy
 from qosforge.errors import ServiceError
 from qosforge.experiments import experiment_names, load_experiment
 from qosforge.settings import Settings
@@ -105,6 +106,64 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     assert "style=" not in plots
     downloaded = json.loads(site.get(f"/experiments/{SHORT}/outcome.json").text)
     assert downloaded == json.loads(json.dumps(compare_with_publication(SHORT, 1)))
+
+
+def test_all_are_simulated_by_one_click(
+    site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[str] = []
+    states: dict[str, JobProgress] = {outcome_key(SHORT): JobProgress("failed", error=ServiceError("no"))}
+
+    def submit(key: str, *_: object, **of: object) -> JobProgress:
+        submitted.append(key)
+        return states.setdefault(key, JobProgress("waiting"))
+
+    monkeypatch.setattr(backend.jobs, "submit", submit)
+    monkeypatch.setattr(backend.jobs, "progress", states.get)
+    viewer = people["vera"].log_in(site)
+    assert "Simulate" not in site.get("/experiments").text.partition('id="experiments"')[2].partition("<dl")[0]
+    assert site.post("/experiments/run", headers=viewer).status_code == 403
+    operator = people["olga"].log_in(site)
+    left = len(experiment_names()) - 1
+    assert f"Simulate the {left} that are left" in site.get("/experiments").text
+    page = site.post("/experiments/run", headers=operator).text
+    assert sorted(submitted) == sorted(outcome_key(name) for name in experiment_names())
+    assert f"1 of {len(experiment_names())} simulated." in page
+    assert 'hx-trigger="every 2s"' in page
+    assert page.count("waits for its turn") == left
+
+
+def test_so_many_jobs_wait_as_one_says(backend: Backend) -> None:
+    def submit(name: str) -> JobProgress:
+        return backend.jobs.submit(name, time.sleep, 1, person="a", queue="long", most_waiting=1)
+
+    submit("first")
+    while (first := backend.jobs.progress("first")) and first.state == "waiting":
+        time.sleep(0.01)
+    assert submit("second").state == "waiting"
+    with pytest.raises(TooBusy, match="1 computations"):
+        submit("third")
+
+
+def test_what_was_measured_for_this_is_not_told_as_published(site: TestClient, people: dict[str, Person]) -> None:
+    people["vera"].log_in(site)
+    experiments = [load_experiment(name) for name in experiment_names()]
+    here = sum(len(one.claims) for one in experiments if one.paper == load_experiment("kernel-drr").paper)
+    published = sum(len(one.claims) for one in experiments) - here
+    page = site.get("/experiments").text
+    assert f"{published} published figures, {here} measured on Linux for this" in page
+    page = site.get("/experiments/kernel-drr").text
+    assert "figures measured on Linux" in page
+    assert ">Published<" not in page
+
+
+def test_figures_and_their_parts_are_told_in_words() -> None:
+    views = claim_views(load_experiment(SHORT), compare_with_publication(SHORT, 1))
+    assert not [view.ours for view in views if re.search("e-[0-9]", view.ours)]
+    first, second = plot_experiment(SHORT, 1).plots
+    assert ">queue 3<" in first
+    assert "quanta-wrr" not in first
+    assert "weights count" in second
 
 
 def test_a_failed_run_is_reported_and_may_be_tried_again(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from textwrap import fill
+from typing import Any
 
 from qosforge.errors import InputError
+from qosforge.experiments.catalogue import experiment_labels
 from qosforge.experiments.metrics.evaluation import MetricQuery, aggregate, evaluate_at
 from qosforge.experiments.model import Experiment, Plot, Relation
 from qosforge.experiments.running import ExperimentOutcome
@@ -24,6 +27,8 @@ _BOUNDS = {
     Relation.AT_LEAST: Bound.AT_LEAST,
 }
 """Orders and ratios say nothing of one value."""
+_TICK_LETTERS = 16
+"""Letters of a line below a group of bars."""
 
 
 def require_plots(experiment: Experiment) -> None:
@@ -55,6 +60,44 @@ def figures(outcome: ExperimentOutcome) -> tuple[str, ...]:
 
 
 def _panel(outcome: ExperimentOutcome, plot: Plot) -> Panel:
+    """A plot, with readers' words for the short names of the data."""
+    panel = _named_by_data(outcome, plot)
+    names = _subject_names(plot.subjects)
+    scenarios = {
+        name: fill(experiment_labels().scenario(outcome.experiment.name, name), _TICK_LETTERS)
+        for name in plot.scenarios
+    }
+
+    def words(label: str) -> str:
+        subject = next((one for one in names if label == one or label.startswith(f"{one}, ")), "")
+        return names[subject] + label[len(subject) :] if subject else label
+
+    def at(x: float | str | None) -> Any:
+        return scenarios.get(x, x) if isinstance(x, str) else x
+
+    series = tuple(
+        replace(
+            one,
+            label=words(one.label),
+            points=tuple((at(x), y) for x, y in one.points),
+            beside=words(one.beside) if one.beside else one.beside,
+        )
+        for one in panel.series
+    )
+    published = tuple(replace(one, label=words(one.label), group=at(one.group)) for one in panel.published)
+    return replace(panel, series=series, published=published)
+
+
+def _subject_names(subjects: Sequence[str]) -> dict[str, str]:
+    """What readers call the subjects of a plot: where all are of one device, by their parts alone."""
+    labels = experiment_labels()
+    whole = {subject: labels.subject(subject) for subject in subjects}
+    if len({subject.partition(".")[0] for subject in subjects}) > 1 or not all("." in one for one in subjects):
+        return whole
+    return {subject: words.partition(" of ")[0] for subject, words in whole.items()}
+
+
+def _named_by_data(outcome: ExperimentOutcome, plot: Plot) -> Panel:
     if plot.metric == _DELAY_CDF:
         return _distributions(outcome, plot)
     series: list[Series] = []

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 VERSION = 1
 
+MEASURED_HERE = "measured here"
+"""The authors of figures that are printed nowhere, as data files have them."""
+
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -127,6 +130,11 @@ class Paper(_Model):
     title: str
     authors: str
     year: int | None = None
+
+    @property
+    def published(self) -> bool:
+        """Whether its figures are printed somewhere; others were measured for this comparison."""
+        return self.authors != MEASURED_HERE
 
     @property
     def cited(self) -> str:

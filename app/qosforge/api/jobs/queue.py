@@ -118,13 +118,15 @@ class JobQueues:
         topic: str | None = None,
         queue: QueueName = "short",
         at_end: Callable[[JobProgress], None] | None = None,
+        most_waiting: int = MAX_WAITING_PER_PERSON,
     ) -> JobProgress:
         """Submit the job ``function(*arguments)`` unless one of this ``key`` exists; return its progress.
 
         A failed job is submitted again. Of a person's ``topic`` (an editor's page, say) only the newest job waits:
         a waiting one with another key is dropped. The function is one at module level; arguments and result can be
         pickled. ``at_end`` is called in the queue's thread once the job is done or has failed, not
-        where it is dropped; what it raises is logged, and the job has failed then.
+        where it is dropped; what it raises is logged, and the job has failed then. ``most_waiting`` jobs of the
+        person may wait, with this one.
 
         Raises:
             TooBusy: too many jobs of this person wait already.
@@ -141,8 +143,8 @@ class JobQueues:
                 if topic is not None and stale.topic == topic:
                     target.drop(stale.key)
                     del self._progress[stale.key]
-            if len(target.waiting_for(person)) >= MAX_WAITING_PER_PERSON:
-                raise TooBusy(f"{MAX_WAITING_PER_PERSON} computations of yours wait already", hint="come again")
+            if len(target.waiting_for(person)) >= most_waiting:
+                raise TooBusy(f"{most_waiting} computations of yours wait already", hint="come again")
             self._ended.pop(key, None)
             submitted = self._progress[key] = JobProgress("waiting")
             target.add(_QueuedJob(key, person, topic, function, arguments, at_end))

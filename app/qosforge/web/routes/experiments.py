@@ -22,6 +22,7 @@ from qosforge.web.views.experiments import (
     claims_by_place,
     experiment_progress,
     row_views,
+    submit_every_experiment,
     submit_experiment,
     tally,
 )
@@ -34,6 +35,17 @@ _EXPERIMENT = "/experiments/{name}"
 @router.get("/experiments", dependencies=sees(Role.VIEWER))
 def list_experiments(page: ThePage, backend: TheBackend) -> Response:
     """The experiments by paper, with the results of those that were run."""
+    return _list(page, backend)
+
+
+@router.post("/experiments/run", dependencies=sees(Role.OPERATOR, recorded=False))
+def run_every_experiment(page: ThePage, backend: TheBackend) -> Response:
+    """Run all experiments that were not run yet on the twin, as background jobs one after the other."""
+    submit_every_experiment(backend)
+    return _list(page, backend)
+
+
+def _list(page: Page, backend: Backend) -> Response:
     found = [load_experiment(name) for name in experiment_names()]
     papers: dict[Paper, list[Experiment]] = {}
     outcomes: dict[str, dict[str, int]] = {}
@@ -50,7 +62,12 @@ def list_experiments(page: ThePage, backend: TheBackend) -> Response:
         papers=papers.items(),
         outcomes=outcomes,
         states=states,
-        figures=sum(len(experiment.claims) for experiment in found),
+        figures={
+            published: sum(len(one.claims) for one in found if one.paper.published is published)
+            for published in (True, False)
+        },
+        ended=sum(state in ("done", "failed") for state in states.values()),
+        under_way=sum(state in ("waiting", "computing") for state in states.values()),
         agreement=sum((Counter(one) for one in outcomes.values()), Counter()),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from qosforge.api.backend import Backend
 from qosforge.api.jobs.experiment import plot_experiment
 from qosforge.api.jobs.queue import JobProgress
-from qosforge.experiments import experiment_labels, load_experiment
+from qosforge.experiments import experiment_labels, experiment_names, load_experiment
 from qosforge.experiments.model import Ascending, Claim, Experiment, Operand, OperandRatio, Relation
 
 SEED = 1
@@ -17,6 +18,10 @@ SEED = 1
 
 MOST_ROWS = 300
 """Rows that a page shows; the document has all of them."""
+
+_SMALL = 1e-3
+"""Below it two digits are enough, and no exponent is written."""
+_EVERY = "every experiment"
 
 _UNITS = {"mbps": "Mb/s", "kbps": "kb/s", "us": "µs", "ms": "ms", "percent": "%"}
 _LIMITS = {
@@ -63,6 +68,24 @@ def submit_experiment(backend: Backend, name: str, *, person: str) -> JobProgres
         TooBusy: too many experiments of this person wait.
     """
     return backend.jobs.submit(outcome_key(name), plot_experiment, name, SEED, person=person, queue="long")
+
+
+def submit_every_experiment(backend: Backend) -> None:
+    """Submit the jobs of all experiments that were not run yet; each at most once, whoever asks.
+
+    They wait as those of a person of their own, so that the jobs of people take turns with them.
+    """
+    names = experiment_names()
+    for name in names:
+        backend.jobs.submit(
+            outcome_key(name),
+            plot_experiment,
+            name,
+            SEED,
+            person=_EVERY,
+            queue="long",
+            most_waiting=len(names),
+        )
 
 
 def experiment_progress(backend: Backend, name: str) -> JobProgress | None:
@@ -215,4 +238,6 @@ def _obtained_text(value: object, unit: str) -> str:
 
 
 def _number(value: float) -> str:
+    if 0 < abs(value) < _SMALL:
+        return f"{value:.{1 - math.floor(math.log10(abs(value)))}f}"
     return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
