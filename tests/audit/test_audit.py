@@ -78,8 +78,11 @@ def test_a_campus_as_delivered_loses_marks_where_the_switches_do_not_trust() -> 
     lost = {f.device for f in coded(result, "mark-rewritten")}
     assert lost == {"s2950", "ers5510"}
     # A 2950 leaves the DSCP, and queues by CoS 0.
-    new = {"s2950": "CoS 0", "ers5510": "default"}
-    assert all(f"af41 → {new[f.device]}" in f.message for f in coded(result, "mark-rewritten"))
+    new = {
+        "s2950": "keeps its DSCP here, and takes the queue of another CoS (trust none): af21 by CoS 0",
+        "ers5510": "loses its mark here (trust none): af21 → default, af41 → default",
+    }
+    assert all(new[f.device] in f.message for f in coded(result, "mark-rewritten"))
     assert ("s2950", "FastEthernet0/24", "input") in places(result, "mark-rewritten")
     assert {f.device for f in coded(result, "mark-not-trusted")} == {"s2950", "ers5510"}
     assert {way.lost_at[0] for way in result.mark_paths if way.lost_at} == {"ers5510"}

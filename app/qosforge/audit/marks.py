@@ -61,6 +61,15 @@ def change_text(way: MarkPath) -> str:
     return dscp_name(way.dscp) if way.arrives is None else f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}"
 
 
+_VARIANTS = {
+    (True, False): DEFAULT,
+    (False, False): "unknown-sender",
+    (True, True): "dscp-kept",
+    (False, True): "dscp-kept-of-unknown-sender",
+}
+"""How an input inside the network is told: by whether its sender is known, and whether the DSCP stays."""
+
+
 def check_marks(running: RunningPlans) -> Iterator[Finding]:
     """``mark-rewritten`` and ``mark-not-trusted`` at inputs, ``mark-not-served`` at outputs."""
     for device in running.plans:
@@ -75,7 +84,7 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
     interface = running.interface(port)
     if interface is None:
         return
-    changed: dict[bool, list[str]] = {}
+    changed: dict[tuple[bool, bool], list[str]] = {}
     for dscp in running.marks if running.faces_station(port) else running.travelling:
         packet = running.arriving_packet(port, dscp)
         after = running.apply_input(port, packet)
@@ -83,16 +92,20 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
         to_cos = running.plans[port[0]].system.dscp_to_cos
         unread = interface.ingress.trust is Trust.NONE and to_cos is not None and after.cos != to_cos[dscp]
         if after.dscp != dscp or unread:
-            new = dscp_name(after.dscp) if after.dscp != dscp else f"CoS {after.cos}"
+            kept = after.dscp == dscp
+            told = (
+                f"{dscp_name(dscp)} by CoS {after.cos}" if kept else f"{dscp_name(dscp)} → {dscp_name(after.dscp)}"
+            )
             by_rule = any(matches(term, packet) for rule in interface.ingress.rules for term in rule.any_of)
-            changed.setdefault(by_rule, []).append(f"{dscp_name(dscp)} → {new}")
+            changed.setdefault((by_rule, kept), []).append(told)
     end = running.far(port)
-    for by_rule, marks in changed.items():
+    for (by_rule, kept), marks in changed.items():
         cause = f"policy {interface.ingress.policy}" if by_rule else f"trust {interface.ingress.trust.value}"
         if running.faces_station(port):
             yield note(
                 "mark-not-trusted",
                 Place(device=port[0], interface=port[1], direction="input"),
+                variant="dscp-kept" if kept else DEFAULT,
                 cause=cause,
                 marks=", ".join(marks),
             )
@@ -101,7 +114,7 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
             yield note(
                 "mark-rewritten",
                 Place(device=port[0], interface=port[1], direction="input"),
-                variant=DEFAULT if end else "unknown-sender",
+                variant=_VARIANTS[end is not None, kept],
                 cause=cause,
                 marks=", ".join(marks),
                 by_rule=by_rule,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
@@ -21,7 +21,7 @@ from qosforge.memoise import memoise_at_most
 from qosforge.platforms.device_text import DeviceText
 from qosforge.release import release
 
-SHOWN = 10
+SHOWN = 6
 """Places of a group that are shown at once; more are folded."""
 MOST_SHOWN = 200
 """Places of a group that the page has at all."""
@@ -29,6 +29,14 @@ _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 _UNREAD = "device-not-read"
 _OTHERWISE = re.compile(r"; (?:an error|a warning|information) (?:beyond|where).*", re.DOTALL)
 """When a finding has another severity: it stands under the one that it has."""
+
+
+@dataclass(frozen=True)
+class AuditPlace:
+    """Findings of one device that say the same of several ports."""
+
+    finding: Finding
+    ports: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,16 @@ class AuditGroup:
     def devices(self) -> int:
         """How many devices it is about."""
         return len({finding.device for finding in self.findings})
+
+    @property
+    def places(self) -> tuple[AuditPlace, ...]:
+        """Every place; ports of a device of which the same is said stand together."""
+        alike: dict[Hashable, list[Finding]] = {}
+        for one in self.findings:
+            alike.setdefault((one.device, one.direction, one.traffic_class, one.message, one.line), []).append(one)
+        return tuple(
+            AuditPlace(same[0], tuple(one.interface for one in same if one.interface)) for same in alike.values()
+        )
 
 
 @dataclass(frozen=True)
@@ -74,6 +92,16 @@ class PathView:
 
 
 @dataclass(frozen=True)
+class PathsView:
+    """Paths from an end host on which the same becomes of marks."""
+
+    source: str
+    targets: tuple[str, ...]
+    kept: str
+    lost: tuple[LostMarks, ...]
+
+
+@dataclass(frozen=True)
 class AuditView:
     """An audit; ``unread`` are devices of which no configuration is known."""
 
@@ -86,6 +114,14 @@ class AuditView:
     def known_paths(self) -> tuple[PathView, ...]:
         """The paths on which every device was read."""
         return tuple(path for path in self.paths if not path.unread)
+
+    @property
+    def path_rows(self) -> tuple[PathsView, ...]:
+        """The paths on which every device was read; those of a host that are alike together."""
+        alike: dict[tuple[str, str, tuple[LostMarks, ...]], list[str]] = {}
+        for path in self.known_paths:
+            alike.setdefault((path.source, path.kept, path.lost), []).append(path.target)
+        return tuple(PathsView(source, tuple(to), kept, lost) for (source, kept, lost), to in alike.items())
 
     @property
     def unknown_paths(self) -> tuple[PathView, ...]:
