@@ -127,12 +127,15 @@ def get_run(backend: TheBackend, run_id: str) -> RunDetail:
     dependencies=[Depends(Needs(Role.APPROVER))],
     responses=responses(409),
 )
-def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+def approve_run(
+    body: Approval, caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str
+) -> RunSummary:
     """Approve the candidate of a run; the approval does not count for another list of changes.
 
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
     """
+    audit.detail = {"comment": body.comment}
     return summary_of(backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
 
 
@@ -142,8 +145,11 @@ def approve_run(body: Approval, caller: Caller, backend: TheBackend, run_id: str
     dependencies=[Depends(Needs(Role.APPROVER))],
     responses=responses(409),
 )
-def reject_run(body: Rejection, caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+def reject_run(
+    body: Rejection, caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str
+) -> RunSummary:
     """Reject what a waiting run would do: it ends, cancelled."""
+    audit.detail = {"comment": body.comment}
     return summary_of(backend.run_requests.reject(run_id, caller.name, body.comment))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Response
 
 from qosforge.access.roles import Role
-from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.runs.requests.decisions import LONGEST_COMMENT
 from qosforge.runs.requests.requests import LONGEST_KEY
 from qosforge.web.pages import sees
@@ -30,18 +30,23 @@ def approve(
     *,
     caller: Caller,
     backend: TheBackend,
+    audit: TheAuditEntry,
     run_id: str,
     candidate: Annotated[str, Form(max_length=64)],
     comment: Comment = "",
 ) -> Response:
     """Approve the candidate that the page shows."""
+    audit.detail = {"comment": _line(comment)}
     backend.run_requests.approve(run_id, caller.name, candidate, _line(comment))
     return _no_content()
 
 
 @router.post("/runs/{run_id}/reject", dependencies=sees(Role.APPROVER))
-def reject(caller: Caller, backend: TheBackend, run_id: str, comment: Comment = "") -> Response:
+def reject(
+    caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str, comment: Comment = ""
+) -> Response:
     """Reject the candidate of a run."""
+    audit.detail = {"comment": _line(comment)}
     backend.run_requests.reject(run_id, caller.name, _line(comment))
     return _no_content()
 
