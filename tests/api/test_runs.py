@@ -16,6 +16,8 @@ from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.policy_library.versions import shipped
+from qosforge.runs.record.interruption import put_back
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way
 from qosforge.runs.record.summaries import PlannedWave, PrepareSummary, PushSummary, RolloutSummary
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
@@ -332,6 +334,34 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
     assert first.headers["location"] == f"{RUNS}/{first.json()['id']}"
     assert second.json()["id"] == first.json()["id"]
     assert client.get(f"{RUNS}/{run}", headers=ann).json()["status"] == "kept"
+    assert _kinds(client, ann, run, second.json()["id"]) == ["kept", None]
+    backend.run_requests.store.set_status(second.json()["id"], RunStatus.KEPT)
+    assert _kinds(client, ann, run, second.json()["id"]) == ["rolled_back_by_hand", "restored"]
+    kept = client.get(f"{RUNS}/{run}", headers=ann).json()
+    assert kept["outcome"]["rolled_back_by"] == kept["rolled_back_by"] == second.json()["id"]
+
+
+def _kinds(client: TestClient, who: Headers, *runs: str) -> list[str | None]:
+    """What runs came to, by their details."""
+    outcomes = [client.get(f"{RUNS}/{run}", headers=who).json()["outcome"] for run in runs]
+    return [outcome and outcome["kind"] for outcome in outcomes]
+
+
+def test_what_a_run_came_to_is_told_with_its_reasons_in_their_order(
+    client: TestClient, ann: Headers, place: Place, backend: Backend
+) -> None:
+    run, store = place()["id"], backend.run_requests.store
+    left = Reason("the table is full", "rollback", RECOVER, "e300")
+    why = Reason("the objectives are not met. Others gained", "measure-after", NOT_MET, short="not met")
+    store.set_status(run, RunStatus.NEEDS_RECOVERY, Verdict.BROKEN, reason=half_way(left, why))
+    stopped = client.get(f"{RUNS}/{run}", headers=ann).json()["outcome"]
+    assert (stopped["kind"], stopped["advice"]) == ("half_way", "recover")
+    assert [reason["device"] for reason in stopped["reasons"]] == ["e300", ""]
+    store.set_status(run, RunStatus.ROLLED_BACK, reason=put_back(store.get_run(run)))
+    (listed,) = client.get(RUNS, headers=ann).json()["runs"]
+    assert (listed["outcome"]["kind"], listed["outcome"]["advice"]) == ("recovered", "change_policy")
+    assert [reason["short"] for reason in listed["outcome"]["reasons"]] == ["not met", "the table is full"]
+    assert listed["reason_step"] == "measure-after"
 
 
 @pytest.fixture

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from qosforge.runs.engine.workflow_ids import WORKFLOW
+from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.requests.requests import RunRequests
+from qosforge.settings import Settings
 
 from .executor_process import SmallExecutor
-from .support import wait_for
+from .support import WHY, wait_for
 
 
 @pytest.fixture
@@ -70,6 +73,35 @@ def test_a_run_that_no_workflow_carries_begins_again_when_its_boxes_are_settled(
     executor.dispatcher.tick()
     await_status(executor, run, RunStatus.KEPT, 2)
     assert log(executor)[0] == f"settled {run.id}"
+
+
+def test_the_next_try_at_a_half_way_run_is_told_and_can_be_brought_forward(executor: SmallExecutor) -> None:
+    run, store = place(executor), executor.store
+    store.begin_attempt(run.id, 1)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    stopped = store.set_status(run.id, RunStatus.NEEDS_RECOVERY, reason=WHY)
+    settled = f"settled {run.id}"
+    executor.dispatcher.tick()
+    wait_for(lambda: log(executor) == [settled], "a first try")
+    tried = store.get_run(run.id)
+    assert tried.due is not None
+    assert timedelta(seconds=30) < tried.due - store.now() <= timedelta(minutes=1)
+    assert tried.updated == stopped.updated, "it stands as it did"
+    executor.dispatcher._rescued = float("-inf")
+    executor.dispatcher.tick()
+    assert not store.any_to_begin()
+    requests = RunRequests(Settings(var_dir=executor.folder / "var"), store, executor.artifacts)
+    requests.try_now(run.id)
+    assert store.any_to_begin()
+
+    def again() -> bool:
+        executor.dispatcher.tick()
+        return log(executor) == [settled] * 2
+
+    wait_for(again, "a second try")
+    assert not store.any_to_begin()
+    with pytest.raises(InvalidState, match="has no device to put back"):
+        requests.try_now(place(executor).id)
 
 
 def test_boxes_are_settled_and_their_run_goes_on_though_others_wait_for_them_in_every_place(

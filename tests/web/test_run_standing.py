@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import numpy as np
@@ -21,6 +22,7 @@ from qosforge.note import note
 from qosforge.reports.model import ClassVerdict
 from qosforge.resources import root
 from qosforge.runs.record.interruption import put_back
+from qosforge.runs.record.next_try import set_next_try
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way, retry
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import (
@@ -264,10 +266,18 @@ def test_a_device_between_two_states_is_named_with_what_comes_next(
     assert "e300 stands between two states" in said
     assert "The service brings it back by itself" in said
     assert "Why the table is full" in said
+    assert "Next try within a minute" in said
     assert "Else log in to it and put right what it says" in said
     assert "qosforge recover" not in said
     page = text(client.get(f"/runs/{run}").text)
     assert "It cannot be cancelled while a device stands between two states." in page
+    assert "Try now to roll back" in page
+    assert not backend.run_requests.store.any_to_begin()
+    assert client.post(f"/runs/{run}/try-now", headers=headers).status_code == 204
+    assert backend.run_requests.store.any_to_begin(), "a dispatcher looks"
+    later = datetime.now(UTC) + timedelta(minutes=5)
+    set_next_try(backend.database, run, later)
+    assert f"Next try {later:%Y-%m-%d %H:%M}" in text(client.get(f"/runs/{run}/progress").text)
     assert "qosforge recover" not in page
     home = text(client.get("/").text)
     assert "gold on campus : e300 stands between two states; the service brings it back by itself" in home

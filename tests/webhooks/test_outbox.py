@@ -9,11 +9,12 @@ import pytest
 import sqlalchemy as sa
 
 from qosforge.database.connections import Database
-from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.interruption import put_back
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import ASKS
 from qosforge.runs.record.tables import RunStatus, Verdict
-from qosforge.webhooks.messages import DATA, EventType
+from qosforge.webhooks.messages import DATA, LONGEST_TEXT, EventType
 from qosforge.webhooks.registry import remove_webhook, set_enabled
 from qosforge.webhooks.tables import DELIVERIES
 from tests.webhooks.conftest import Desk
@@ -63,6 +64,24 @@ def test_a_broken_verdict_is_reported_of_its_own(desk: Desk) -> None:
     desk.add("chat", URL)
     desk.store.set_status(run_on(desk).id, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=WHY)
     assert [type_ for type_, _ in told(desk)] == ["run.verdict_broken", "run.ended"]
+
+
+def test_why_a_run_was_rolled_back_is_told_before_what_hindered_it(desk: Desk) -> None:
+    desk.add("chat", URL)
+    run = run_on(desk)
+    left = Reason("the table is full", "rollback", RECOVER, "r1")
+    why = Reason("x" * 5000, "measure-after", NOT_MET, short="the objectives are not met")
+    desk.store.set_status(run.id, RunStatus.NEEDS_RECOVERY, Verdict.BROKEN, reason=half_way(left, why))
+    desk.store.set_status(run.id, RunStatus.ROLLED_BACK, reason=put_back(desk.store.get_run(run.id)))
+    outcomes = [data["outcome"] for type_, data in told(desk) if type_ != "run.verdict_broken"]
+    assert [(one["kind"], one["advice"]) for one in outcomes] == [
+        ("half_way", "recover"),
+        ("recovered", "change_policy"),
+    ]
+    shorts = [[(reason["short"], reason["device"]) for reason in one["reasons"]] for one in outcomes]
+    first = [("the table is full", "r1"), ("the objectives are not met", "")]
+    assert shorts == [first, first[::-1]]
+    assert all(len(reason["message"]) <= LONGEST_TEXT for one in outcomes for reason in one["reasons"])
 
 
 def test_a_run_between_two_states_is_reported_before_its_end(desk: Desk) -> None:

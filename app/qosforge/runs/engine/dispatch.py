@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import sqlalchemy as sa
 
@@ -19,6 +20,7 @@ from qosforge.runs.engine.executor_leases import live_executors, prune_executors
 from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, UnfinishedWorkflow, WorkflowState
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from qosforge.runs.record.interruption import interrupted_outcome
+from qosforge.runs.record.next_try import set_next_try
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
@@ -76,6 +78,9 @@ class Dispatcher:
                 if workflow_id(run) not in known:
                     self._begin(run, known)
             self._let_holders_on(known)
+            for run in self.store.runs_in({RunStatus.NEEDS_RECOVERY}):
+                if self._is_due(run):
+                    self._settle(run.id, known)
             if time.monotonic() - self._rescued >= _RESCUE_SECONDS:
                 self._rescued = time.monotonic()
                 self._settle_ended(self.recover_lost())
@@ -174,16 +179,27 @@ class Dispatcher:
             settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()
         )
 
+    def _is_due(self, run: Run) -> bool:
+        """Whether the next try at a half-way run is due by its row: somebody may have brought it forward."""
+        return run.status is RunStatus.NEEDS_RECOVERY and run.due is not None and run.due <= self.store.now()
+
     def _settle(self, run_id: str, known: Mapping[str, UnfinishedWorkflow]) -> None:
+        now, due = time.monotonic(), self._is_due(self.store.get_run(run_id))
         if any(settled_by(entry) == run_id for entry in known):
+            if due:
+                self._say_next_try(run_id, _FIRST_AGAIN)
             return
-        now = time.monotonic()
         last = self._tries.get(run_id)
-        if last is not None and now < last.at:
+        early = last is not None and now < last.at
+        if early and not due:
             return
-        pause = _FIRST_AGAIN if last is None else min(last.pause * 2, _LAST_AGAIN)
+        pause = _FIRST_AGAIN if last is None or early else min(last.pause * 2, _LAST_AGAIN)
+        self._say_next_try(run_id, pause)
         self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
         self._tries[run_id] = _Try(now + pause, pause)
+
+    def _say_next_try(self, run_id: str, seconds: float) -> None:
+        set_next_try(self.store.database, run_id, self.store.now() + timedelta(seconds=seconds))
 
 
 def _died(run: Run) -> Reason:

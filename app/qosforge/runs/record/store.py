@@ -238,8 +238,9 @@ class RunStore:
         return self.database.query(lambda connection: [read_run(row) for row in connection.execute(query)])
 
     def any_to_begin(self) -> bool:
-        """Whether a run is to begin, or one waits for a moment that has come."""
-        run = sa.exists().where((RUNS.c.status == RunStatus.PENDING.value) | self._due())
+        """Whether a run is to begin, or one waits for a moment that has come: also for its devices to be tried."""
+        moment = RUNS.c.status.in_(sorted(WAITING | {RunStatus.NEEDS_RECOVERY})) & (RUNS.c.due <= self.now())
+        run = sa.exists().where((RUNS.c.status == RunStatus.PENDING.value) | moment)
         return bool(self.database.query(lambda connection: connection.scalar(sa.select(run))))
 
     def _due(self) -> sa.ColumnElement[bool]:

@@ -151,9 +151,10 @@ RUNS = sa.Table(
     sa.Index("ix_runs_network_policy_version", "network", "policy_version"),
 )
 """``attempt``: how often it was begun; ``source``: the Git commit of its policy, where it has one; ``due``: when a
-waiting run is looked at again; ``cancelled_by``: who asked that it stop; ``start``: the stage that this attempt
-begins at; ``reason``: why the run ended without its change or stopped, with the step, the device and the way on,
-in words. ``outcome_*``, ``settle_first`` and ``rolled_back_by`` are the same typed: see `qosforge.run_outcome`.
+waiting run is looked at again, or the devices of one that stopped half-way; ``cancelled_by``: who asked that it
+stop; ``start``: the stage that this attempt begins at; ``reason``: why the run ended without its change or stopped,
+with the step, the device and the way on, in words. ``outcome_*``, ``settle_first`` and ``rolled_back_by`` are the
+same typed: see `qosforge.run_outcome`.
 """
 
 APPROVALS = sa.Table(

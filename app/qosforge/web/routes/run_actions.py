@@ -1,4 +1,4 @@
-"""What people do to a run: approve, reject, cancel, pause, resume, try again, roll back."""
+"""What people do to a run: approve, reject, cancel, try its rollback, pause, resume, try again, roll back."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ def reject(
 def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Cancel a run."""
     backend.run_requests.cancel(run_id, caller.name)
+    return _no_content()
+
+
+@router.post("/runs/{run_id}/try-now", dependencies=sees(Role.OPERATOR))
+def try_now(backend: TheBackend, run_id: str) -> Response:
+    """Try now to put back the devices of a run that stands half-way."""
+    backend.run_requests.try_now(run_id)
     return _no_content()
 
 
