@@ -12,9 +12,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from qosforge.errors import InputError, Place
-from qosforge.finding_codes import SOURCE, USUAL, Wording, explain, load_codes, page
+from qosforge.finding_codes import SOURCE, USUAL, Wording, explain, load_codes, page, parse_codes
 from qosforge.findings import DEFAULT, Severity
-from qosforge.note import because, note
+from qosforge.note import because, facts_agree, note
 from qosforge.resources import read_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,6 +134,44 @@ def test_every_message_can_be_told(code: str) -> None:
         for condition in wording.severity.keys() - {USUAL}:
             only = dict.fromkeys(wording.severity.keys() - {USUAL}, False) | {condition: True}
             assert note(code, variant=variant, **facts | only).severity == wording.severity[condition]
+
+
+def test_to_prefer_is_advised_where_the_policy_does_not() -> None:
+    preferable = [
+        (code, variant, wording)
+        for code, entry in CODES.items()
+        for variant, wording in entry.wordings.items()
+        if wording.prefer
+    ]
+    assert len(preferable) > 20
+    for code, variant, wording in preferable:
+        facts = dict.fromkeys(wording.needs, 1)
+        told = {asked: note(code, variant=variant, **facts | {"preferred": asked}) for asked in (False, True)}
+        hints = {asked: finding.hint or "" for asked, finding in told.items()}
+        assert hints[False].endswith(", or say 'prefer: true'"), (code, variant)
+        assert "prefer: true" not in hints[True], (code, variant)
+        assert hints[True].startswith("the policy prefers it and does without it here; for no warning, "), code
+        bare = hints[False].removesuffix(", or say 'prefer: true'")
+        assert hints[True].endswith(bare), (code, variant)
+        assert all(map(facts_agree, told.values())), (code, variant)
+
+
+def test_no_hint_of_the_catalogue_names_a_preference_of_its_own() -> None:
+    """Such a hint would advise it also to a policy that says it already."""
+    hints = {wording.hint for entry in CODES.values() for wording in entry.wordings.values()}
+    assert not [hint for hint in hints if hint and "say 'prefer: true'" in hint]
+
+
+def test_a_preference_that_changes_nothing_is_no_entry_of_the_catalogue() -> None:
+    source = """
+text: a
+sections:
+  - title: b
+    codes:
+      c: {severity: error, message: d, meaning: e, why: f, hint: g, example: h, prefer: true}
+"""
+    with pytest.raises(ValueError, match="would change nothing"):
+        _ = parse_codes(source).codes["c"].wordings
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -26,6 +26,13 @@ SOURCE = "qosforge/finding_codes.yaml"
 USUAL = "usual"
 """The severity where no condition holds."""
 
+PREFERRED = "preferred"
+"""The condition that the policy only prefers what cannot be had, by ``prefer: true``."""
+
+OR_PREFER = "{hint}, or say 'prefer: true'"
+PREFERS = "the policy prefers it and does without it here; for no warning, {hint}"
+"""What becomes of a hint where ``prefer: true`` would do, and where the policy says it already."""
+
 _Text = Annotated[str, Field(min_length=1)]
 
 
@@ -47,7 +54,7 @@ class Wording:
 
     ``needs`` are those without which it cannot be told; ``facts`` are all that the code knows;
     ``translatable`` are the facts of texts that can be translated. ``page_hint`` is what pages
-    say in place of the hint; it takes the same facts.
+    say in place of the hint; it takes the same facts. ``prefer`` says that ``prefer: true`` would do, too.
     """
 
     message: str
@@ -57,6 +64,15 @@ class Wording:
     needs: frozenset[str]
     facts: frozenset[str]
     translatable: frozenset[str]
+    prefer: bool
+
+    def hint_for(self, facts: Mapping[str, Any]) -> str | None:
+        """The hint where these facts hold."""
+        return self.framed(self.hint.format_map(facts), bool(facts.get(PREFERRED))) if self.hint else None
+
+    def framed(self, hint: str, preferred: bool, frames: tuple[str, str] = (OR_PREFER, PREFERS)) -> str:
+        """A hint with what is to be said of ``prefer: true``; ``frames`` may be translations of both."""
+        return frames[preferred].format(hint=hint) if self.prefer else hint
 
     def severity_for(self, facts: Mapping[str, Any]) -> Severity:
         """The severity where these facts hold."""
@@ -85,6 +101,7 @@ class Variant(_Worded):
 
     hint: _Text | None = None
     page_hint: _Text | None = None
+    prefer: bool = False
 
 
 class Explanation(_Worded):
@@ -95,7 +112,8 @@ class Explanation(_Worded):
 
     The hint is what findings say too, but where a variant has its own, or where there is nothing to do.
     ``page_hint`` is what pages say instead, where the hint names what they do not have, such as an option of the
-    command line.
+    command line. ``prefer`` of what has the hint says that ``prefer: true`` in the policy would do, too: findings
+    say so where the policy does not.
     """
 
     severity: Severities
@@ -107,7 +125,13 @@ class Explanation(_Worded):
     why: _Text
     hint: _Text
     page_hint: _Text | None = None
+    prefer: bool = False
     example: _Text
+
+    @property
+    def whole_hint(self) -> str:
+        """The hint as it is for a policy that prefers nothing."""
+        return OR_PREFER.format(hint=self.hint) if self.prefer else self.hint
 
     @property
     def severities(self) -> tuple[Severity, ...]:
@@ -137,10 +161,18 @@ class Explanation(_Worded):
         hint = None if template.startswith("nothing") else template
         page_hint = variant.page_hint or (None if variant.hint else self.page_hint)
         severity = variant.severity or self.severity
+        prefer = variant.prefer if variant.hint else self.prefer
+        if prefer and PREFERRED not in severity:
+            raise ValueError("'prefer: true' would change nothing: no severity is 'preferred'")
         needs = frozenset((*placeholders(message), *placeholders(hint or ""), *(severity.keys() - {USUAL})))
         known = frozenset((*self.facts, *self.conditions))
         translatable = (placeholders(text) for text in (message, hint) if text and has_words(text))
-        return Wording(message, hint, page_hint, severity, needs, known, frozenset().union(*translatable))
+        return Wording(message, hint, page_hint, severity, needs, known, frozenset().union(*translatable), prefer)
+
+
+def is_preferred(hint: str) -> bool:
+    """Whether a finding's hint says that the policy prefers already what cannot be had."""
+    return hint.startswith(PREFERS.partition("{hint}")[0])
 
 
 def placeholders(template: str) -> frozenset[str]:
@@ -209,7 +241,7 @@ def page() -> str:
         lines += ["| code | severity | meaning | hint |", "|---|---|---|---|"]
         for code, entry in section.codes.items():
             severity = ", ".join(entry.severities)
-            lines.append(f"| `{code}` | {severity} | {entry.meaning} | {entry.hint} |")
+            lines.append(f"| `{code}` | {severity} | {entry.meaning} | {entry.whole_hint} |")
         lines.append("")
     return "\n".join(lines[:-1]) + "\n"
 

@@ -65,7 +65,7 @@ def note(
         line=where.line,
         requested=requested,
         applied=applied,
-        hint=wording.hint.format_map(facts) if wording.hint is not None else None,
+        hint=wording.hint_for(facts),
         variant=variant,
         facts={name: fact for name, fact in facts.items() if name in wording.translatable},
     )
@@ -92,10 +92,12 @@ def facts_agree(finding: Finding) -> bool:
     wording = wording_of(finding.code, finding.variant)
     if wording is None or not finding.facts.keys() <= wording.translatable:
         return False
-    texts = (wording.message, finding.message), (wording.hint, finding.hint)
-    return all(
-        text == fill(template, finding.facts) for template, text in texts if template and has_words(template)
-    )
+    if has_words(wording.message) and finding.message != fill(wording.message, finding.facts):
+        return False
+    if not wording.hint or not has_words(wording.hint):
+        return True
+    hint = fill(wording.hint, finding.facts)
+    return hint is not None and finding.hint in {wording.framed(hint, preferred) for preferred in (False, True)}
 
 
 @cache

@@ -18,7 +18,7 @@ from jinja2 import Environment, nodes
 from starlette.testclient import TestClient
 
 from qosforge.api.backend import open_backend
-from qosforge.finding_codes import SOURCE, has_words, load_codes
+from qosforge.finding_codes import OR_PREFER, PREFERS, SOURCE, has_words, load_codes
 from qosforge.note import note
 from qosforge.resources import read_text, root
 from qosforge.runs.record.summaries import ValidateSummary
@@ -206,6 +206,18 @@ def test_the_catalogue_has_the_messages_and_hints_of_findings(messages: Catalog)
     source = read_text(SOURCE).splitlines()
     ((file, line),) = unused.locations
     assert (file, source[line - 1].strip()) == ("app/qosforge/finding_codes.yaml", "parameter-unused:")
+
+
+def test_what_is_said_of_a_preference_is_translated_with_the_hint(messages: Catalog) -> None:
+    def hint(preferred: bool) -> str | None:
+        found = note("wred-unsupported", variant="tail-drop", preferred=preferred)
+        return translate_finding(found, lambda text: f"⟦{text}⟧").hint
+
+    assert hint(False) == "⟦⟦leave WRED out for this device⟧, or say 'prefer: true'⟧"
+    assert hint(True) == (
+        "⟦the policy prefers it and does without it here; for no warning, ⟦leave WRED out for this device⟧⟧"
+    )
+    assert all(frame in messages for frame in (OR_PREFER, PREFERS))
 
 
 def test_findings_of_a_run_are_in_the_language_of_the_page(pseudo: str, tmp_path: Path) -> None:

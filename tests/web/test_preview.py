@@ -116,7 +116,7 @@ def test_what_devices_would_be_given_stands_before_what_is_found(
     assert '<a href="#preview-findings">' in page[: places[0]], "the way to the findings is at the head"
 
 
-PREFERRED = "the policy prefers WRED and does without it here"
+PREFERRED = "the policy prefers it and does without it here; for no warning, leave WRED out for this device"
 DEMANDED = "leave WRED out for this device, or say 'prefer: true'"
 
 

@@ -18,7 +18,7 @@ def print_explanation(code: str, *, as_json: bool) -> None:
     """
     entry = explain(code)
     if as_json:
-        texts = entry.model_dump(include={"meaning", "why", "hint", "example"})
+        texts = entry.model_dump(include={"meaning", "why", "example"}) | {"hint": entry.whole_hint}
         print_json({"code": code, "severity": [severity.value for severity in entry.severities], **texts})
         return
     line = Text(code, style="bold")
@@ -28,7 +28,7 @@ def print_explanation(code: str, *, as_json: bool) -> None:
     table = Table(box=None, show_header=False, padding=(0, 1))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for heading, text in (("meaning", entry.meaning), ("why", entry.why), ("hint", entry.hint)):
+    for heading, text in (("meaning", entry.meaning), ("why", entry.why), ("hint", entry.whole_hint)):
         table.add_row(heading, Text(text))
     table.add_row("example", Text(entry.example))
     out.print(table)

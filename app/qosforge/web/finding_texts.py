@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from qosforge.finding_codes import has_words, load_codes, parse_codes
+from qosforge.finding_codes import OR_PREFER, PREFERS, has_words, is_preferred, load_codes, parse_codes
 from qosforge.findings import Finding
 from qosforge.note import fill, wording_of
 from qosforge.reports.preview import FindingDocument
@@ -34,7 +34,10 @@ def translate_finding(finding: Finding | FindingDocument, gettext: Callable[[str
     if wording.page_hint and hint:
         hint = fill(wording.page_hint, finding.facts) or hint
     template = wording.page_hint or wording.hint
-    hint = (translated(template) if template and hint else None) or hint
+    found = translated(template) if template and hint else None
+    if found is not None:
+        frames = gettext(OR_PREFER), gettext(PREFERS)
+        hint = wording.framed(found, is_preferred(finding.hint or ""), frames)
     return FindingTexts(translated(wording.message) or finding.message, hint)
 
 
@@ -51,6 +54,8 @@ def extract_texts(file: BinaryIO, *_: object, **__: object) -> Iterator[tuple[in
     and what the codes mean.
     """
     source = file.read().decode()
+    for frame in (OR_PREFER, PREFERS):
+        yield 1, None, frame, ["around the hint of a finding, where the policy can say 'prefer: true'"]
     lines = {line.strip(): number for number, line in enumerate(source.splitlines(), 1)}
     for code, entry in parse_codes(source).codes.items():
         yield lines[f"{code}:"], None, entry.meaning, [f"finding {code}"]

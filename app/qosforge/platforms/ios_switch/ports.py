@@ -132,7 +132,7 @@ def note_tail_drop(entry: ClassRequest, notes: Notes) -> None:
             direction="output",
             requested="WRED",
             applied="tail drop",
-            variant="tail-drop-preferred" if wred.prefer else "tail-drop",
+            variant="tail-drop",
             preferred=wred.prefer,
         )
 

@@ -60,8 +60,7 @@ def lower_early_drops(
     several = len(curves) > 1
     scheduler = GRED if several else RED
     if scheduler not in request.features:
-        variant = "kernel-unknown-preferred" if wred.prefer else "kernel-unknown"
-        drops.findings.append(_refused(place, wred, variant, scheduler=scheduler))
+        drops.findings.append(_refused(place, wred, "kernel-unknown", scheduler=scheduler))
         return drops
     if several and not filters:
         drops.findings.append(_refused(place, wred, "filtered-input"))

@@ -190,7 +190,7 @@ def _wred_findings(request: DeviceRequest) -> Iterator[Finding]:
                 class_place(request, c, direction="output"),
                 requested="WRED",
                 applied="tail drop",
-                variant="no-detection-preferred" if c.treatment.wred.prefer else "no-detection",
+                variant="no-detection",
                 preferred=c.treatment.wred.prefer,
             )
 
