@@ -110,7 +110,7 @@ def test_what_devices_would_be_given_stands_before_what_is_found(
     client: TestClient, viewer: dict[str, str]
 ) -> None:
     page = _preview(client, viewer, _form())
-    parts = ("preview-near", "preview-devices", "preview-findings", "prediction")
+    parts = ("prediction", "preview-near", "preview-devices", "preview-findings")
     places = [page.index(f' id="{part}"') for part in parts]
     assert places == sorted(places)
     assert '<a href="#preview-findings">' in page[: places[0]], "the way to the findings is at the head"
@@ -149,8 +149,64 @@ def test_objectives_that_no_link_allows_are_told_first(client: TestClient, viewe
     page = _preview(client, viewer, _form((root() / "policies" / "impossible.yaml").read_text(encoding="utf-8")))
     head = _plain(page[: page.index(' id="preview-near"')])
     assert "▲ No errors" in head
+    assert page.index('id="prediction"') < page.index(' id="preview-near"'), "what each class would get comes first"
+    first = re.search(r"▲ warning (.{90})", _plain(page[page.index('id="preview-findings"') :]))
+    assert first is not None
+    assert "no configuration can keep this objective" in first[1]
     assert re.search(r"\d objectives? (is|are) below what the links", head)
     assert re.search(r'data-would="[^"]*; \d objectives? (is|are) beyond what the links allow"', page)
+
+
+def test_a_preview_in_parts_tells_in_the_end_what_a_run_would_be_rejected_for(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
+    def rest(unsound: int = 0, **form: str) -> str:
+        asked = _form(**form) | {"done": "9", "unsound": str(unsound)}
+        return client.post("/preview/rest", data=asked, headers=viewer).text
+
+    page = rest(network="real")
+    assert "▲ No errors" in _plain(page)
+    assert "a run is rejected unless “Enter unconfirmed lines, too” is ticked" in _plain(page)
+    assert 'data-unless-accepted="Cannot start' in page
+    assert "✔ No errors" in _plain(rest())
+    page = rest(text=(root() / "policies" / "impossible.yaml").read_text(encoding="utf-8"))
+    assert re.search(r"\d objectives? (is|are) below what the links", _plain(page))
+    assert re.search(r'data-would="\d objectives? (is|are) beyond what the links allow"', page)
+    page = rest(unsound=2, network="real")
+    assert "2 devices have errors" in _plain(page)
+    assert "data-unless-accepted" not in page
+
+
+def test_the_table_of_devices_shows_the_gravest_finding_of_each_class(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
+    policy = (root() / "policies" / "rfc4594-4.yaml").read_text(encoding="utf-8")
+    page = _preview(client, viewer, _form(policy))
+
+    def cell(device: str, class_: str) -> tuple[str, str, str]:
+        """How it looks, what it says of itself, and its numbers."""
+        shown = re.search(
+            rf'<button type="button" class="badge ([a-z-]+)" id="open-near-{device}-{class_}".*?</td>',
+            page,
+            re.DOTALL,
+        )
+        assert shown is not None, (device, class_)
+        said = re.search(r'class="visually-hidden">([^<]*)<', shown[0])
+        assert said is not None
+        return shown[1], said[1], unescape(_plain(shown[0]))
+
+    look, said, numbers = cell("s2950", "assured-elastic")
+    assert (look, said) == ("severity-error", "assured-elastic on s2950: an error stands against it")
+    assert "the device does not know the DSCP" in numbers
+    look, said, _ = cell("r1", "assured-elastic")
+    assert (look, said) == ("fidelity-exact", "assured-elastic on r1: as requested")
+    page = _preview(client, viewer, _form())
+    look, said, numbers = cell("s2950", "default")
+    assert (look, said) == ("severity-warning", "default on s2950: with a warning")
+    assert "drops at the tail of its queues only" in numbers
+    look, said, numbers = cell("s2950", "voice-video")  # deviates, and has a warning, too
+    assert look == "fidelity-approximate"
+    assert "not policed at egress" in numbers
 
 
 def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer: dict[str, str]) -> None:
@@ -186,7 +242,7 @@ def test_its_findings_are_grouped_and_counted_as_those_of_a_run(tmp_path: Path) 
                 pass
             after = _listed(client.get(f"/runs/{run}?tab=findings").text)
             page = _preview(client, session, {"network": NETWORK, "policy": POLICY, "version": "latest"})
-    listed = _listed(page[: page.index('id="prediction"')])
+    listed = _listed(page[page.index('id="preview-findings"') :])
     assert listed["warning"] > 0
     assert listed["info"] > 0
     assert after - before == listed
@@ -258,8 +314,9 @@ def test_a_device_that_holds_it_has_nothing_to_do(
 
 
 def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str, str]) -> None:
-    told = _plain(_preview(client, viewer, _form(CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}"))))
-    assert "✘ 2 errors" in told
+    page = _preview(client, viewer, _form(CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}")))
+    assert "✘ 2 errors" in _plain(page)
+    told = _plain(page[page.index('id="preview-findings"') :])
     assert told.index("✘ error default : the device drops at the tail") < told.index("▲ warning")
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # the command line loads this first of all
 
 F = TypeVar("F", Finding, "FindingDocument")
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+_FIRST = frozenset({"objective-below-minimum"})
+"""Codes that say that what is asked for cannot be had at all: of their severity they come first."""
 _SHARED = ("traffic_class", "requested", "applied", "file", "line")
 """What a group says once where all of its rows have it alike."""
 
@@ -50,12 +52,14 @@ class FindingGroup(Generic[F]):
 
 
 def group_findings(findings: Iterable[F]) -> tuple[FindingGroup[F], ...]:
-    """Group findings by what they say, the most severe first, else in the given order."""
+    """Group findings by what they say, the most severe first, then what cannot be had at all, else in
+    the given order.
+    """
     groups: dict[tuple[object, ...], list[F]] = {}
     for finding in findings:
         said = (finding.code, finding.variant, finding.severity, finding.message, finding.hint)
         groups.setdefault(said, []).append(finding)
-    ordered = sorted(groups.values(), key=lambda found: _ORDER.index(found[0].severity))
+    ordered = sorted(groups.values(), key=lambda found: _gravity(found[0]))
     return tuple(_group(found) for found in ordered)
 
 
@@ -80,6 +84,10 @@ def _group(findings: list[F]) -> FindingGroup[F]:
     bare_rows = tuple(replace(row, places=()) for row in rows)
     said_alike = len(rows) == 1 and not any(vars(bare_rows[0]).values())
     return FindingGroup(common, rows[0].places, () if said_alike else bare_rows)
+
+
+def _gravity(finding: Finding | FindingDocument) -> tuple[int, bool]:
+    return _ORDER.index(finding.severity), finding.code not in _FIRST
 
 
 def _place(finding: Finding | FindingDocument, row: FindingRow | FindingRowDocument) -> str:

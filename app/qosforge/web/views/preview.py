@@ -87,6 +87,18 @@ class ConfigurationEntry:
 
 
 @dataclass(frozen=True)
+class ClassTrouble:
+    """What stands against a class on a device, the gravest first; at least one."""
+
+    groups: tuple[FindingGroup[FindingDocument], ...]
+
+    @property
+    def severity(self) -> Severity:
+        """The gravest: an error or a warning."""
+        return self.groups[0].finding.severity
+
+
+@dataclass(frozen=True)
 class DeviceView:
     """A device of the preview, with its last known configuration."""
 
@@ -109,6 +121,17 @@ class DeviceView:
     def cells(self) -> Mapping[str, FidelityCell]:
         """How near it comes to each class that it serves."""
         return fidelity_by_class(self.preview.fidelity)
+
+    @cached_property
+    def trouble(self) -> Mapping[str | None, ClassTrouble]:
+        """The errors and warnings about each class; under no name those about the device as a whole."""
+        found: dict[str | None, list[FindingDocument]] = {}
+        for finding in self.findings:
+            if finding.severity is not Severity.INFO:
+                about = {row.traffic_class or finding.traffic_class for row in finding.rows}
+                for name in about or {finding.traffic_class}:
+                    found.setdefault(name, []).append(finding)
+        return {name: ClassTrouble(tuple(group_findings(some))) for name, some in found.items()}
 
     @property
     def is_exact(self) -> bool:
@@ -179,6 +202,11 @@ class PreviewView:
         """How many objectives, path by path, no configuration can keep."""
         return sum(one.code == "objective-below-minimum" for one in self.preview.findings)
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether a run of it would be rejected for its lines, or has objectives that no configuration can keep."""
+        return bool(self.unconfirmed or self.beyond_reach)
+
     @cached_property
     def classes(self) -> Mapping[str, PreviewClass]:
         """The classes by name, in their order; of several of a name it is the outermost."""
@@ -231,8 +259,8 @@ class PreviewView:
 
     @property
     def served(self) -> tuple[PreviewClass, ...]:
-        """The classes that some device serves."""
-        found = {name for device in self.devices for name in device.cells}
+        """The classes that some device serves, or that something stands against."""
+        found = {name for device in self.devices for name in (*device.cells, *device.trouble)}
         return tuple(each for name, each in self.classes.items() if name in found)
 
     @property
