@@ -33,6 +33,7 @@ from qosforge.runs.record.summaries import (
     ValidateSummary,
 )
 from qosforge.runs.record.tables import JournalAction, RunStatus, Verdict
+from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 from tests.web.people import Persons
 from tests.web.test_runs import wait_for_approval
 
@@ -67,8 +68,10 @@ def measure(
     stage: str,
     delay_ms: float = 177,
     summary_of: type[MeasurementSummary] = MeasurementSummary,
+    *,
+    measurement: str = "",
 ) -> None:
-    """Let a delay be measured where 30 ms are asked for."""
+    """Let a delay be measured where 30 ms are asked for; the artifact of a ``measurement`` may have more of it."""
     store, put = backend.run_requests.store, backend.artifacts.put_json
     objective = Objective(delay={"p95": 0.03})
     generator = np.random.default_rng(1)
@@ -80,6 +83,7 @@ def measure(
     with store.stage(run, stage, summary_of()) as summary:
         told = ClassVerdict(**of, objective=objective, verdict=verdict)
         summary.verdicts = put([told.model_dump(mode="json")])
+        summary.measurement = measurement
 
 
 def roll_back(backend: Backend, run: str) -> None:
@@ -335,6 +339,38 @@ def test_a_tile_says_how_many_objectives_are_not_judged(
     measure(backend, run, "predict", 30 / 1.09, PredictionSummary)  # its 95th percentile is the bound
     wait_for_approval(backend, run)
     assert "▲ predicted: 0 of 1 met, 1 not judged" in text(client.get(f"/runs/{run}/standing").text)
+
+
+def test_a_class_without_an_objective_that_pays_for_the_change_has_a_tile(
+    client: TestClient, backend: Backend, headers: dict[str, str]
+) -> None:
+    store, put = backend.run_requests.store, backend.artifacts.put_text
+    policy = (
+        "version: 1\nintent: gold\napply: [{interfaces: lan, direction: output}]\nclasses:\n"
+        "  - {name: voice, match: {any: [{dscp: ef}]}, objective: {delay: {p95: 30 ms}}}\n  - {name: default}\n"
+    )
+    network = put(load_network(root() / "inventories" / NETWORK).model_dump_json())
+    document = {"network": network, "intent_text": put(policy), "intent_file": "gold.yaml"}
+    run = store.create_run(NETWORK, "gold", "f" * 64, document).id
+
+    def lose(stage: str, lost: int, kind: type[MeasurementSummary] = MeasurementSummary) -> str:
+        flow = FlowResult(
+            name="rest", traffic_class="default", path="a→b", sent=500, delivered=500 - lost, lost=lost
+        )
+        scenario = ScenarioResult(name="one", title="one", flows=(flow,))
+        measured = Measurement(
+            when="after", evidence="emulated", tester="twin", seed=1, delay_reference="x", scenarios=(scenario,)
+        )
+        measure(backend, run, stage, 10, kind, measurement=put(measured.model_dump_json()))
+        return text(client.get(f"/runs/{run}/standing").text)
+
+    store.set_status(run, RunStatus.RUNNING)
+    assert "default no objective loss 76 % predicted: the price of the change" in lose(
+        "predict", 380, PredictionSummary
+    )
+    lose("measure-before", 154)
+    told = lose("measure-after", 384)
+    assert "default no objective loss 30.8 % → before, now 76.8 % the price of the change" in told
 
 
 def test_where_a_built_in_policy_breaks_its_objectives_the_way_leads_to_a_new_one(

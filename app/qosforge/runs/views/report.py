@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -34,7 +34,7 @@ from qosforge.runs.record.summaries import (
 )
 from qosforge.runs.record.tables import CHANGING, JournalAction
 from qosforge.tester.measurement.changes import ClassChange
-from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.document import Measurement, When
 from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
@@ -115,7 +115,18 @@ def _whole(
     )
 
 
-def _last_of(stages: list[Stage]) -> dict[str, StageSummary]:
+def measured_sides(stages: Sequence[Stage], attempt: int) -> dict[When, str]:
+    """The artifact of the last measurement on each side, the prediction among them, of an attempt at a run."""
+    last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == attempt])
+    found: dict[When, MeasurementSummary | None] = {
+        "before": _measured(last, "before"),
+        "predicted": _latest(last, PredictionSummary),
+        "after": _measured(last, "after"),
+    }
+    return {side: summary.measurement for side, summary in found.items() if summary and summary.measurement}
+
+
+def _last_of(stages: Sequence[Stage]) -> dict[str, StageSummary]:
     """The last summary of every stage, by name; what devices hold is that of all waves together."""
     last: dict[str, StageSummary] = {}
     for stage in stages:

@@ -46,6 +46,7 @@ from qosforge.tester.measurement.document import Side
 from qosforge.web.views.device_changes import changes_of, count_lines, diff_lines, lines_back, lines_left
 from qosforge.web.views.run_classes import ClassTile, class_tiles
 from qosforge.web.views.run_figures import DrawnFigures
+from qosforge.web.views.run_prices import Prices, run_prices
 from qosforge.web.views.run_reasons import RunReasons
 from qosforge.web.views.run_steps import StageRow, Step, refused_rollback, rollback_rows, stage_rows, steps_of
 from qosforge.web.views.run_verdicts import RunVerdicts
@@ -68,11 +69,9 @@ def _default_tab(run: Run, report: RunReport) -> Tab:
     if report.question:
         return "objectives"
     match run.status:
-        case RunStatus.RUNNING:
-            return "events"
         case RunStatus.REJECTED:
             return "findings"
-        case RunStatus.NEEDS_RECOVERY | RunStatus.FAILED:
+        case RunStatus.RUNNING | RunStatus.NEEDS_RECOVERY | RunStatus.FAILED:
             return "events"
     if run.verdict is Verdict.BROKEN:
         return "objectives"
@@ -134,8 +133,8 @@ class RunView:
         return self._query("figures")
 
     def _query(self, tab: Tab | Literal[""]) -> str:
-        asked = {"tab": tab, "scenario": self.scenario, "figure": self.figure}
-        return urlencode({name: value for name, value in asked.items() if value})
+        asked = (("tab", tab), ("scenario", self.scenario), ("figure", self.figure))
+        return urlencode([(name, value) for name, value in asked if value])
 
     @staticmethod
     def denied(denial: Denial) -> Literal["between", "expired", "changed", ""]:
@@ -214,6 +213,11 @@ class RunView:
     def classes(self) -> tuple[ClassTile, ...]:
         """The judged classes, each with what it gets before and after."""
         return class_tiles(self.judged.rows, self.judged.sides, self._policy_classes)
+
+    @cached_property
+    def prices(self) -> Prices:
+        """The classes without an objective that fare worse by the change."""
+        return run_prices(self.backend.artifacts, self.progress.stages, self.judged.sides, self._policy_classes)
 
     @property
     def _policy_classes(self) -> tuple[TrafficClass, ...]:
@@ -322,8 +326,8 @@ class RunView:
     @property
     def measured(self) -> str:
         """Changes with what there is to draw; empty where that is nothing."""
-        summaries = (stage.summary for stage in self.progress.stages)
-        given = [s.measurement for s in summaries if isinstance(s, MeasurementSummary) and s.measurement]
+        told = (stage.summary for stage in self.progress.stages if isinstance(stage.summary, MeasurementSummary))
+        given = [summary.measurement for summary in told if summary.measurement]
         return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given and not self.given_up else ""
 
     @cached_property

@@ -1,0 +1,50 @@
+"""What a run costs the classes without an objective, from the measurements that are kept with it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from qosforge.artifacts.store import Artifacts
+from qosforge.intent.models import TrafficClass
+from qosforge.reports.prices import FiguresByClass, Price, figures_by_class, prices
+from qosforge.runs.record.stages import Stage
+from qosforge.runs.views.report import measured_sides
+from qosforge.tester.measurement.document import Measurement, When
+
+Prices = tuple[Price, ...]
+"""Of the classes that fare worse, in the order of the policy."""
+
+_MEASUREMENTS_IN_MIND = 64
+_KEPT: OrderedDict[str, FiguresByClass] = OrderedDict()
+_LOCK = threading.Lock()
+
+
+def run_prices(
+    artifacts: Artifacts, stages: Sequence[Stage], judged: Sequence[When], classes: Sequence[TrafficClass]
+) -> Prices:
+    """The classes that fare worse than before the change on the side that was ``judged`` last.
+
+    Raises:
+        ArtifactCorrupt, ArtifactMissing: a measurement is damaged or gone.
+    """
+    sides = measured_sides(stages, max((stage.run_attempt for stage in stages), default=1))
+    last = judged[-1] if judged else "before"
+    if last == "before" or last not in sides or all(each.objective for each in classes):
+        return ()
+    before = _figures(artifacts, sides["before"]) if "before" in sides else {}
+    return prices(classes, before, _figures(artifacts, sides[last]))
+
+
+def _figures(artifacts: Artifacts, artifact: str) -> FiguresByClass:
+    """The figures of a measurement, which has megabytes: its page is asked for again and again."""
+    with _LOCK:
+        known = _KEPT.pop(artifact, None)
+    if known is None:
+        known = figures_by_class(Measurement.parse_stored(artifacts.get_text(artifact)))
+    with _LOCK:
+        _KEPT[artifact] = known  # by what it says, so that it is the same in every store
+        while len(_KEPT) > _MEASUREMENTS_IN_MIND:
+            _KEPT.popitem(last=False)
+    return known
