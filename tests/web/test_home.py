@@ -136,8 +136,23 @@ def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
     assert "status-no_changes is-broken" in client.get("/runs").text
     _run(backend, "campus", RunStatus.KEPT)  # nothing was measured of what the devices hold now
     page = client.get("/").text
-    assert "healthy" in _card(page, "campus")
+    assert "? not compared since its last run" in _card(page, "campus")
+    assert "Verdict what stands was not measured" in _card(page, "campus")
     assert "Nothing waits." in page
+    _watch(backend, "campus")
+    assert "healthy" in _card(client.get("/").text, "campus")
+
+
+def test_who_can_approve_is_led_to_what_waits(client: TestClient, persons: Persons, backend: Backend) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    run = _run(backend, "campus", RunStatus.NEEDS_APPROVAL)
+
+    def primary() -> list[str]:
+        return re.findall(r'class="button primary"[^>]*href="([^"]*)"', client.get("/").text)
+
+    assert primary() == ["/runs/new"]
+    persons.add("bob", Role.APPROVER).log_in(client)
+    assert primary() == [f"/runs/{run}"]
 
 
 def test_a_run_that_took_a_policy_away_is_not_called_kept_on_any_page(

@@ -141,11 +141,12 @@ class NetworkHealth:
             return "bad"
         if self.drifted or self.breaking or (self.last and self.last.status in _UNWELL):
             return "warn"
-        if self.comparing:
-            return "unknown"
-        if self.in_step or any(run.status in _SETTLED for run in self.runs):
-            return "ok"
-        return "unknown"
+        return "ok" if self.in_step else "unknown"
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether a run left its devices as a policy asks, so that there is something to compare them with."""
+        return any(run.status in _SETTLED for run in self.runs)
 
 
 @dataclass(frozen=True)
