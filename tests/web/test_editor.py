@@ -215,6 +215,8 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
     assert "from rfc4594-4.yaml" in shown
     assert "usually 30" in shown
     assert "f-parameters-real_time_percent" in shown
+    assert ">Real time, %</label>" in shown
+    assert "parameter “real_time_percent”" in shown
     form.do({"op": "set", "path": ["parameters", "real_time_percent"], "kind": "one-or-many", "value": "35"})
     assert form.data["parameters"]["real_time_percent"] == 35
     assert "Of each link: 35 % promised" in form.do()["form"]

@@ -93,6 +93,12 @@ class ParameterRow:
     usual: str
     of_library: bool
 
+    @property
+    def label(self) -> str:
+        """Its name as words: ``real_time_percent`` is "Real time, %"."""
+        words = self.name.removesuffix("_percent").replace("_", " ").strip()
+        return f"{words[:1].upper()}{words[1:]}{', %' if self.name.endswith('_percent') else ''}"
+
 
 @dataclass(frozen=True)
 class ProblemAt:
