@@ -58,6 +58,7 @@ SAMPLES = {
     "/networks/{network}/devices/{device}": f"/networks/{NETWORK}/devices/r1",
     "/policies": "/policies",
     "/policies/new": "/policies/new?from=rfc4594-8",
+    "/policies/new/starts": f"/policies/new/starts?network={NETWORK}",
     "/policies/{name}": f"/policies/{POLICY}",
     "/policies/{name}/difference": f"/policies/{POLICY}/difference?before=1&after=2",
     "/policies/{name}/edit": f"/policies/{POLICY}/edit?network={NETWORK}",
@@ -79,6 +80,7 @@ FRAGMENTS = frozenset(
     {
         "/experiments/{name}/outcome",
         "/experiments/{name}/plots",
+        "/policies/new/starts",
         "/preview/prediction",
         "/preview/prediction/figures",
         "/runs/{run_id}/figures",

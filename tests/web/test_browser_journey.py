@@ -117,7 +117,7 @@ def build_the_policy(page: Page) -> None:
     page.get_by_role("link", name="Policies").click()
     page.get_by_role("link", name="New policy").click()
     page.get_by_label("Name").fill("meeting")
-    expect(page.get_by_role("radio", name="rfc4594-4 recommended")).to_be_checked()
+    expect(page.get_by_role("radio", name="rfc4594-4-basic recommended")).to_be_checked()
     page.get_by_role("radio", name="An empty policy").check()
     page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/policies/new?**")  # a call that leads there

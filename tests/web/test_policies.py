@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from html import unescape
 
 import pytest
@@ -45,6 +46,9 @@ def test_a_policy_says_which_packets_its_classes_take(client: TestClient, person
     assert "Class Traffic Share Marks Objective" in page
     assert "voice-video rtp-audio, rtp-video or DSCP ef, af41" in page
     assert "default everything else" in page
+    assert "Where it applies Direction Ports output queue and serve role edge, middle · tag wan" in page
+    assert "What is measured vigo1 → vigo2 voice-video beside web-and-file, default" in page
+    assert "6 more paths" in page
     ports = client.get("/policies/infn-fnal-pq").text
     assert "UDP, destination 192.190.218.2/32, destination port 50005" in ports
 
@@ -75,6 +79,37 @@ def test_a_new_policy_begins_from_a_recommended_one(client: TestClient, persons:
     assert offered("rfc4594-8")[1] == ["rfc4594-8"]
     assert offered("gold")[1] == ["gold"]
     assert offered("nowhere")[1] == ["rfc4594-4"]
+
+
+def test_the_starting_point_that_fits_the_network_is_recommended(client: TestClient, persons: Persons) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+
+    def starts(network: str, **asked: str) -> str:
+        for _ in range(600):
+            page = client.get("/policies/new/starts", params={"network": network, **asked}).text
+            if "are being compiled" not in page:
+                return page
+            time.sleep(0.1)
+        raise AssertionError("the starting points are never compiled")
+
+    def chosen(page: str) -> list[str]:
+        return re.findall(r'name="from" value="([^"]*)" checked', page)
+
+    assert "are being compiled for campus" in client.get("/policies/new", params={"network": "campus"}).text
+    page = starts("campus", offered="rfc4594-4", **{"from": "rfc4594-4"})
+    cards = dict(re.findall(r"<strong>([^<]*)</strong>(.*?)</label>", page, re.DOTALL))
+    words = {name: re.sub(r"<[^>]+>", "", text) for name, text in cards.items()}
+    assert "1 error on campus: s2950" in words["rfc4594-4"]
+    assert "errors on campus: s2950, s2970, ers5510" in words["rfc4594-8"]
+    assert [name for name, text in words.items() if "recommended" in text] == ["rfc4594-4-basic"]
+    assert "no errors on campus" in words["rfc4594-4-basic"]
+    assert chosen(page) == ["rfc4594-4-basic"]
+    # What a person chose stays chosen, whatever is recommended.
+    assert chosen(starts("campus", offered="rfc4594-4", **{"from": "rfc4594-8"})) == ["rfc4594-8"]
+    assert chosen(client.get("/policies/new", params={"network": "campus"}).text) == ["rfc4594-4-basic"]
+    # Each network has its own.
+    page = starts("itesm-wan", offered="rfc4594-4-basic", **{"from": "rfc4594-4-basic"})
+    assert chosen(page) == ["rfc4594-4"]
 
 
 def test_policies_stand_in_groups_with_what_they_are_for(

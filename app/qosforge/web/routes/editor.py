@@ -20,24 +20,24 @@ from qosforge.api.routes.policies import require_owner
 from qosforge.errors import InputError, Place
 from qosforge.intent.base import is_name
 from qosforge.intent.differences import meant_changes, text_changes
-from qosforge.intent.editing import Change, NotEditable, Set, edited
+from qosforge.intent.editing import NotEditable, edited
 from qosforge.intent.library import trimmed
 from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import PolicySource, shipped_policies
 from qosforge.intent.schema import intent_schema
 from qosforge.intent.yaml_source import Path_
 from qosforge.inventory.models import Network
-from qosforge.policy_library.groups import RECOMMENDED, STARTING_POINTS
+from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION, Policy, PolicyMoved, PolicyUnknown
 from qosforge.runs.requests.run_request import Line
 from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.routes.new_policy import new_policy_form
 from qosforge.web.views.changes import describe_change, diff_lines
-from qosforge.web.views.checks import fitting_checks
 from qosforge.web.views.choices import choices
 from qosforge.web.views.form_edits import FormEdit, PathPart, edit_changes, focus_after
-from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
 from qosforge.web.views.policy_form import policy_form
+from qosforge.web.views.starting_points import begin_from
 
 router = APIRouter()
 
@@ -88,7 +88,7 @@ def new(
     The form's own call is answered with where the editor is, so that a refusal is told in the form.
     """
     if name is None:
-        return _new_policy(page, caller, backend, from_, network)
+        return new_policy_form(page, caller, backend, from_, network)
     place = Place(path="name")
     if not is_name(name):
         hint = "letters, digits, '-' and '_' only, beginning with a letter"
@@ -101,14 +101,12 @@ def new(
         return Response(status_code=204, headers={"HX-Redirect": f"/policies/new?{page.request.url.query}"})
     if from_:
         policy = seen.get(from_)
-        changes: list[Change] = [Set(("intent",), name)]
-        checks = None
+        inventory: Network | None = None
         if network and from_ in STARTING_POINTS:
             caller.require(Role.VIEWER, network)
-            checks = fitting_checks(policy.written(), backend.networks.network(network))
-            changes += [] if checks is None else [Set(("verify",), list(checks))]
-        text = edited(policy.text, f"{from_}.yaml", changes)
-        begun = EditorState(name, text, policy, SHIPPED_VERSION, is_new=True, checks=checks)
+            inventory = backend.networks.network(network)
+        made = begin_from(policy.written(), name, inventory)
+        begun = EditorState(name, made.text, policy, SHIPPED_VERSION, is_new=True, checks=made.checks)
     else:
         begun = EditorState(name, _EMPTY.format(name=name), None, SHIPPED_VERSION, is_new=True)
     return _editor(page, caller, backend, begun, network)
@@ -232,21 +230,6 @@ def save(
         edit = f"/policies/{name}/edit?{urlencode({'network': network})}"
         return Response(status_code=204, headers={"HX-Redirect": f"/runs/new?{run}" if then else edit})
     return JSONResponse({"number": version.number, "panel": page.markup("editor/saved.html.j2", version=version)})
-
-
-def _new_policy(page: Page, caller: Principal, backend: Backend, start: str, network: str) -> Response:
-    """The first screen of a new policy: its name and what it begins from, which may be chosen already."""
-    seen = backend.policies.seen_by(caller)
-    groups = PolicyGroups.of([PolicyCard(one, policy_summary(seen, one), ()) for one in seen.newest()])
-    starts = [card.about.name for card in (*groups.starting_points, *groups.own, *groups.papers)]
-    return page.answer(
-        "policies/new.html.j2",
-        groups=groups,
-        recommended=RECOMMENDED,
-        chosen=start if start in starts else next((name for name in (RECOMMENDED, *starts) if name in starts), ""),
-        networks=caller.networks(backend.networks.names(), Role.OPERATOR),
-        network=network,
-    )
 
 
 def _editor(page: Page, caller: Principal, backend: Backend, begun: EditorState, network: str) -> Response:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from qosforge.dscp import dscp_name
 from qosforge.errors import QosforgeError
 from qosforge.intent.match import PROTOCOLS, Match, MatchTerm
-from qosforge.intent.models import Intent, ObjectiveSpec, TrafficClass
+from qosforge.intent.models import Intent, ObjectiveSpec, Scope, TrafficClass
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.policy_library.library import Policies
@@ -47,12 +48,32 @@ class ClassShare:
 
 
 @dataclass(frozen=True)
+class ScopeWords:
+    """Where a policy applies: in which ``direction``, and the ports by what selects them, label and values."""
+
+    direction: Literal["input", "output"]
+    selectors: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CheckWords:
+    """What is measured from one end host to another: classes that are judged, and those that load the path."""
+
+    path: str
+    classes: str
+    beside: str
+
+
+@dataclass(frozen=True)
 class PolicySummary:
-    """What a policy is for, and its classes; ``problem`` says why they are not known."""
+    """What a policy is for, its classes, where it applies and what a run of it measures; ``problem`` says why they
+    are not known.
+    """
 
     description: str = ""
     classes: tuple[ClassShare, ...] = ()
-    checks: int = 0
+    scopes: tuple[ScopeWords, ...] = ()
+    checks: tuple[CheckWords, ...] = ()
     problem: str = ""
 
 
@@ -97,7 +118,20 @@ def policy_summary(policies: Policies, about: PolicyVersion) -> PolicySummary:
 @lru_cache(_KEPT_IN_MIND)
 def _summary(text: str, file: str, included: tuple[tuple[str, str], ...]) -> PolicySummary:
     intent = load_policy(PolicySource(text, file, dict(included))).intent
-    return PolicySummary(intent.description, tuple(_shares(intent)), len(intent.verify))
+    return PolicySummary(
+        intent.description,
+        tuple(_shares(intent)),
+        tuple(ScopeWords(scope.direction, tuple(_selectors(scope))) for scope in intent.apply),
+        tuple(
+            CheckWords(check.path.replace("→", " → "), ", ".join(check.classes), ", ".join(check.beside))
+            for check in intent.verify
+        ),
+    )
+
+
+def _selectors(scope: Scope) -> Iterator[tuple[str, str]]:
+    for name in scope.selectors:
+        yield name, ", ".join(str(value) for value in getattr(scope, name))
 
 
 def _shares(intent: Intent) -> Iterator[ClassShare]:
