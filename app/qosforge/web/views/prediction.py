@@ -25,6 +25,7 @@ from qosforge.prediction.predict import SimulatedTime, predict
 from qosforge.release import release
 from qosforge.reports.evidence import interval, observed, why_open
 from qosforge.reports.figures import Figure, figures_of
+from qosforge.reports.prices import Price, figures_by_class, prices
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
 from qosforge.runs.views.last_measurement import LastMeasurement, last_measurement
@@ -55,6 +56,8 @@ class PredictionView:
     titles: Mapping[str, str]
     figures: Mapping[str, tuple[Figure, ...]]
     compared: ComparedRun | None
+    prices: tuple[Price, ...]
+    """What classes without an objective would pay."""
 
     amount = staticmethod(format_bound)
     observed = staticmethod(observed)
@@ -149,6 +152,11 @@ def predict_view(
         findings=prediction.findings,
         titles=titles,
         figures={name: tuple(one for one in figures if one.scenario == name) for name in titles},
+        prices=prices(
+            compilation.intent.intent.classes,
+            figures_by_class(before) if before else {},
+            figures_by_class(prediction.measurement),
+        ),
         compared=ComparedRun(last.run.id, last.run.created) if last and before else None,
     )
 
