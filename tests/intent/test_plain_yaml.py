@@ -100,7 +100,7 @@ def test_what_was_read_before_takes_no_memory(value: str) -> None:
     assert remembered is not None
     _scalar.cache_clear()  # when its table is next enlarged would depend on what the process read before
     read(0, remembered)
-    gc.collect()
+    gc.freeze()  # what the process has by now need not be looked through each time
     tracemalloc.start()
     try:
         # From here on what is remembered is traced, too, and new values take the place of older ones.

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from qosforge.resources import root
@@ -46,7 +47,8 @@ def _trees() -> list[ast.Module]:
     return [ast.parse(path.read_text(encoding="utf-8"), str(path)) for path in sorted(folder.rglob("*.py"))]
 
 
-def in_code() -> set[str]:
+@cache
+def in_code() -> frozenset[str]:
     trees = _trees()
     # What a module offers to others: its functions, and its classes with their methods.
     # Two modules may use one name: then either's count.
@@ -63,7 +65,7 @@ def in_code() -> set[str]:
         for expression in _expressions(tree, known):
             values = (p.value for p in ast.walk(expression) if isinstance(p, ast.Constant))
             found.update(v for v in values if isinstance(v, str) and CODE.fullmatch(v))
-    return found
+    return frozenset(found)
 
 
 def documented() -> Counter[str]:
