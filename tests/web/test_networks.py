@@ -170,6 +170,7 @@ def test_ports_treated_alike_are_told_once(site: TestClient, backend: Backend) -
         "the class's name, not its beginning and a digest"
     )
     assert "voice-vi-" not in told
+    assert "network control (QOSFORGE-CTRL) DSCP CS6, CS7" in told
     other = {**startups(backend.networks.network("campus"))}
     record(backend.run_requests.store, backend.artifacts, "campus", other, RunStatus.ROLLED_BACK)
     assert "Ports with a policy 0 of 3" in " ".join(

@@ -11,6 +11,9 @@ _DIGEST = 4
 IDLE_QUEUES = ("QOSFORGE-IDLE", "QOSFORGE-IDL2")
 """What a device that has all of its queues always calls those that no class uses, by the two shares of them."""
 
+CONTROL_QUEUES = ("QOSFORGE-CTRL", "QOSFORGE-CTR2")
+"""What a device calls the queue and the rules of network control, where no class of the policy takes it."""
+
 ONE_MATCH_EACH = re.compile(r"(.+)-([A-Z][0-9]{0,2})")
 """How devices whose class-maps have one kind of match each call those of one class."""
 

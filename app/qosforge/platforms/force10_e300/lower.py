@@ -48,7 +48,7 @@ from qosforge.platforms.force10_e300.policing import policer, shape_rate
 from qosforge.platforms.force10_e300.policing import rate_findings as class_rate_findings
 from qosforge.platforms.force10_e300.queues import QueueChoice, assign, percentages, queue_findings
 from qosforge.platforms.force10_e300.wred import own_profiles, wred_findings
-from qosforge.platforms.names import IDLE_QUEUES, shorten
+from qosforge.platforms.names import CONTROL_QUEUES, IDLE_QUEUES, shorten
 from qosforge.platforms.recognition import default_marked_down, dscp_of, ipv4_only, ports_only
 from qosforge.platforms.share_fidelity import (
     class_shares,
@@ -67,8 +67,7 @@ COS_POLICY = "QOSFORGE-COS"
 CLEAR_POLICY = "QOSFORGE-NONE"
 CLEAR = "QOSFORGE-ALL"
 CONTROL_COS = "QOSFORGE-CCOS"
-CONTROL = "QOSFORGE-CTRL"
-CONTROL_2 = "QOSFORGE-CTR2"
+CONTROL, CONTROL_2 = CONTROL_QUEUES
 IDLE, IDLE_2 = IDLE_QUEUES
 _TEN = "-te"
 _L2 = "-L2"

@@ -21,6 +21,7 @@ from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Device, Network
 from qosforge.inventory.reach import Transport
+from qosforge.platforms.names import CONTROL_QUEUES
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.devices import port_views
 from qosforge.web.views.port_groups import port_groups
@@ -117,4 +118,12 @@ def _last_known(backend: Backend, network: Network, device: Device) -> dict[str,
     found = device_state(network, device.name, read.text, last, artifacts) if read else None
     ports = port_views(network, device, found)
     groups = port_groups(ports)
-    return {"network": network, "device": device, "read": read, "state": found, "ports": ports, "groups": groups}
+    return {
+        "network": network,
+        "device": device,
+        "read": read,
+        "state": found,
+        "ports": ports,
+        "groups": groups,
+        "control_names": CONTROL_QUEUES,
+    }
