@@ -20,6 +20,7 @@ from qosforge.intent.policy_source import PolicySource
 from qosforge.operations.tables import every_table
 from qosforge.operations.upgrade import without_executors
 from qosforge.policy_library.library import PolicyLibrary
+from qosforge.runs.record.resolved_run import ROLLBACK_OF
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary
 from qosforge.runs.record.tables import JournalAction, RunStatus
@@ -67,6 +68,10 @@ def rows(database: Database, table: sa.Table) -> list[tuple[object, ...]]:
 def test_every_row_and_artifact_is_there_and_life_goes_on(
     installation: RunStore, qosforge: Qosforge, empty_postgres_url: str
 ) -> None:
+    rolled_back = installation.create_run("campus", "gold", "f" * 64, {})
+    installation.set_status(rolled_back.id, RunStatus.KEPT)
+    back = installation.create_run("campus", "gold", "f" * 64, {ROLLBACK_OF: rolled_back.id})
+    installation.set_status(back.id, RunStatus.KEPT)
     moved = qosforge("database", "move", "--into", empty_postgres_url, "--json")
     assert moved.code == 0, moved.stderr
     assert json.loads(moved.stdout)["rows"]["journal"] == 2
@@ -80,6 +85,7 @@ def test_every_row_and_artifact_is_there_and_life_goes_on(
             artifact = path.parent.name + path.name
             assert DatabaseArtifacts(database).get_bytes(artifact) == path.read_bytes()
     with RunStore(empty_postgres_url) as store:
+        assert store.get_run(rolled_back.id).rolled_back_by == back.id
         failed = next(run for run in store.list_runs() if run.status is RunStatus.FAILED)
         entries = store.journal.entries(failed.id)
         assert store.journal.append(failed.id, "r1", JournalAction.TOUCHING).seq > entries[-1].seq

@@ -46,7 +46,7 @@ ENDS: Mapping[str, tuple[str, str]] = {
     "uncounted": ("rolled_back", "counters"),
     "unkept": ("rolled_back", "keep"),
     "unrestored": ("needs_recovery", "rollback"),
-    "recovered": ("rolled_back", "rollback"),
+    "recovered": ("rolled_back", "counters"),
     "unback": ("rolled_back", "push"),
     "back": ("kept", ""),
 }

@@ -100,7 +100,7 @@ def print_end(report: RunReport, where: str) -> None:
         "after": report.outcome_after(),
     }
     line = Text(
-        f"\nrun {report.id}: {_stands(report)}",
+        f"\nrun {report.id}: {report.stands}",
         style="bold",
     )
     for label, outcome in outcomes.items():
@@ -172,11 +172,7 @@ def print_whole(report: RunReport) -> None:
     for stage in report.stages:
         table.add_row(stage.name, f"{stage.started:%H:%M:%S}", f"{stage.seconds:.2f}", stage.outcome, stage.summary)
     print_table(table)
-    out.print(f"{_stands(report)}: {report.intent} on {report.network}")
-
-
-def _stands(report: RunReport) -> str:
-    return status_words(report.status, report.outcome.kind if report.outcome else "")
+    out.print(f"{report.stands}: {report.intent} on {report.network}")
 
 
 def print_measurement(measurement: Measurement, verdicts: Iterable[ClassVerdict], when: str = "now") -> None:

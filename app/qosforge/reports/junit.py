@@ -52,9 +52,8 @@ def run_junit(report: RunReport, page: str = "") -> str:
 
     ``page`` is where a browser sees it.
     """
-    status = report.status.replace("_", " ")
     seconds = (report.finished - report.started).total_seconds() if report.finished else 0.0
-    state = f"run {report.id}: {status}{f', see {page}' if page else ''}"
+    state = f"run {report.id}: {report.stands}{f', see {page}' if page else ''}"
     how = _Case(
         "run",
         report.intent,

@@ -63,12 +63,11 @@ def run_markdown(report: RunReport, page: str = "", *, longest: int = LONGEST) -
 
     ``page`` is where a browser sees the run: approvers find their buttons there.
     """
-    status = report.status.replace("_", " ")
     outcome = report.outcome_now()
     verdict = f", objective {_OUTCOMES[outcome]}" if outcome else ""
     head = [f"## QoS run: {prose(report.intent)} on {prose(report.network)}", ""]
     run = f"[{report.id}]({page})" if page else f"`{report.id}`"
-    head += [f"**{prose(status)}**{verdict}. {_counts(report.findings)}. Run {run}.", ""]
+    head += [f"**{prose(report.stands)}**{verdict}. {_counts(report.findings)}. Run {run}.", ""]
     if page and report.status == "needs_approval":
         head += [f"**[Look at it, then approve or reject it]({page})**", ""]
     changes = [

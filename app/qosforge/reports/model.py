@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from qosforge.deltaq.objective import Evidence, Outcome, combine, weakest
 from qosforge.findings import Finding
 from qosforge.keep_rule import KeepRule
-from qosforge.run_outcome import RunOutcome
+from qosforge.run_outcome import RunOutcome, status_words
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -141,6 +141,11 @@ class RunReport(BaseModel):
         """What the verdicts of a side rest on together, the weakest of their paths; ``None`` without any."""
         verdicts = self.verdicts_before if side == "before" else self.verdicts_after
         return weakest(each.verdict.evidence for each in verdicts)
+
+    @property
+    def stands(self) -> str:
+        """How it ended or stands, in words: by what it came to, where it came to something."""
+        return status_words(self.status, self.outcome.kind if self.outcome else "")
 
     def outcome_before(self) -> Outcome | None:
         """Return what all verdicts before the push come to; ``None`` when nothing was judged."""
