@@ -57,9 +57,16 @@ def test_a_class_that_pays_is_told_by_its_worst_path() -> None:
     assert found(before, after) == (Price("default", 3, (PriceFigure("loss", "31 %", "77 %"),), 2),)
 
 
+def test_the_path_that_got_worse_is_told_though_another_one_was_as_bad() -> None:
+    (price,) = found(measured(default=((0, 20), (50, 20))), measured(default=((50, 20), (50, 20))))
+    assert price.figures == (PriceFigure("loss", "0 %", "50 %"),)
+
+
 def test_delays_that_grow_are_told_too() -> None:
     (price,) = found(measured(mail=(3, 20)), measured(mail=(3, 200)))
     assert price.figures == (PriceFigure("mean delay", "20 ms", "200 ms"),)
+    (price,) = found(measured(mail=(3, 2_371)), measured(mail=(3, 26_680)))
+    assert price.figures == (PriceFigure("mean delay", "2.37 s", "26.7 s"),)
 
 
 def test_what_is_judged_or_fares_as_well_is_not_told() -> None:

@@ -77,7 +77,7 @@ def test_what_is_broken_is_said_first_and_what_cannot_be_predicted_with_its_reas
     broken = predicted(client, session, TEXT.replace("p99: 75 ms", "p99: 10 ms"))
     assert "1 objective would be broken" in broken
     assert 'data-predicted="predicted: 1 objective broken"' in broken
-    assert re.search(r"default</strong> has no objective and pays for it: loss <strong>[1-9][0-9.]* %", broken)
+    assert re.search(r"default</strong> has no objective; predicted: loss <strong>[1-9][0-9.]* %", broken)
     silent = predicted(client, session, TEXT[: TEXT.index("verify:")])
     assert "This cannot be predicted" in silent
     assert "there is nothing to predict" in silent

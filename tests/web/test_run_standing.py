@@ -365,7 +365,7 @@ def test_a_class_without_an_objective_that_pays_for_the_change_has_a_tile(
         return text(client.get(f"/runs/{run}/standing").text)
 
     store.set_status(run, RunStatus.RUNNING)
-    assert "default no objective loss 76 % predicted: the price of the change" in lose(
+    assert "default no objective loss 76 % predicted; not measured before the change" in lose(
         "predict", 380, PredictionSummary
     )
     lose("measure-before", 154)

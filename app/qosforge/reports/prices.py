@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qosforge.intent.models import TrafficClass, every_class
@@ -19,7 +19,7 @@ LEAST_DELAY_RATIO = 1.5
 
 @dataclass(frozen=True)
 class PriceFigure:
-    """A figure of a class on the path where it is worst, as text; ``before`` is empty where that is not known."""
+    """A figure of a class on the path where it got worse most; ``before`` is empty where that is not known."""
 
     label: str
     before: str
@@ -34,6 +34,11 @@ class Price:
     number: int
     figures: tuple[PriceFigure, ...]
     paths: int
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is known what it got before, so that the change is what it pays for."""
+        return any(figure.before for figure in self.figures)
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ def prices(classes: Sequence[TrafficClass], before: FiguresByClass, after: Figur
             continue
         now = after[each.name]
         was = before.get(each.name, {})
-        figures = tuple(_figures([was[path] for path in now if path in was], list(now.values())))
+        shared = [(was[path], figures) for path, figures in now.items() if path in was]
+        figures = tuple(_changes(shared) if shared else _losses(now.values()))
         if figures:
             found.append(Price(each.name, number, figures, len(now)))
     return tuple(found)
@@ -80,15 +86,25 @@ def figures_by_class(measurement: Measurement) -> FiguresByClass:
     return found
 
 
-def _figures(before: Sequence[PathFigures], after: Sequence[PathFigures]) -> Iterator[PriceFigure]:
-    was, now = max((one.loss for one in before), default=0.0), max(one.loss for one in after)
-    if now - was >= LEAST_LOSS:
-        yield PriceFigure("loss", format_bound(was, "loss") if before else "", format_bound(now, "loss"))
-    slow, slower = _slowest(before), _slowest(after)
-    if slow is None or slower is None or slower - slow < LEAST_DELAY_MS or slower < LEAST_DELAY_RATIO * slow:
-        return
-    yield PriceFigure("mean delay", format_bound(slow / 1e3, "mean"), format_bound(slower / 1e3, "mean"))
+def _changes(paths: Sequence[tuple[PathFigures, PathFigures]]) -> Iterator[PriceFigure]:
+    """What got notably worse, each by the path on which it did most."""
+    was, now = max(paths, key=lambda sides: sides[1].loss - sides[0].loss)
+    if now.loss - was.loss >= LEAST_LOSS:
+        yield PriceFigure("loss", format_bound(was.loss, "loss"), format_bound(now.loss, "loss"))
+    delays = [
+        (one.mean_ms, two.mean_ms) for one, two in paths if one.mean_ms is not None and two.mean_ms is not None
+    ]
+    slow, slower = max(delays, key=lambda sides: sides[1] - sides[0], default=(0.0, 0.0))
+    if slower - slow >= LEAST_DELAY_MS and slower >= LEAST_DELAY_RATIO * slow:
+        yield PriceFigure("mean delay", _delay_text(slow), _delay_text(slower))
 
 
-def _slowest(figures: Sequence[PathFigures]) -> float | None:
-    return max((one.mean_ms for one in figures if one.mean_ms is not None), default=None)
+def _losses(paths: Iterable[PathFigures]) -> Iterator[PriceFigure]:
+    """What is lost where nothing is known from before."""
+    loss = max(one.loss for one in paths)
+    if loss >= LEAST_LOSS:
+        yield PriceFigure("loss", "", format_bound(loss, "loss"))
+
+
+def _delay_text(ms: float) -> str:
+    return f"{ms:.3g} ms" if ms < 1e3 else f"{ms / 1e3:.3g} s"

@@ -80,6 +80,7 @@ function gate(waits = false) {
   const size = against ? "" : told.filter(Boolean).join("; ");
   would.hidden = waits || !size;
   would.textContent = size;
+  would.classList.toggle("is-broken", section.querySelector(".error[data-predicted]") !== null);
   why.querySelector(".waits").hidden = !waits;
   link.hidden = waits || !against;
   if (!against) return;
