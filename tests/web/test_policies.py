@@ -14,10 +14,14 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.intent.loader import LoadedIntent
 from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
+from qosforge.inventory.loader import load_network
 from qosforge.policy_library.groups import STARTING_POINTS
+from qosforge.resources import root
 from qosforge.runs.record.reason import Reason
 from qosforge.runs.record.tables import RunStatus
+from qosforge.web.views import starting_points
 from qosforge.web.views.policy_search import AT_ONCE
+from qosforge.web.views.starting_points import start_fits
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -110,6 +114,21 @@ def test_the_starting_point_that_fits_the_network_is_recommended(client: TestCli
     # Each network has its own.
     page = starts("itesm-wan", offered="rfc4594-4-basic", **{"from": "rfc4594-4-basic"})
     assert chosen(page) == ["rfc4594-4"]
+
+
+def test_of_a_large_network_starting_points_are_compiled_and_not_checked_as_a_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = load_network(root() / "inventories" / "itesm")
+    starts = {"campus-collaboration": PolicySource(shipped_policies()["campus-collaboration"], "campus.yaml")}
+    whole = start_fits(starts, network, {})["campus-collaboration"]
+    monkeypatch.setattr(starting_points, "MAX_WHOLE_DEVICES", 1)
+    compiled = start_fits(starts, network, {})["campus-collaboration"]
+    assert 0 < compiled.errors < whole.errors  # the checks find more
+    assert compiled.devices == ("s11", "s12", "s31", "s32")
+    assert not compiled.fits
+    nowhere = PolicySource(GOLD.replace("interfaces: wan", "interfaces: moon"), "gold.yaml")
+    assert not start_fits({"gold": nowhere}, network, {})["gold"].fits, "it applies to no port"
 
 
 def test_policies_stand_in_groups_with_what_they_are_for(
