@@ -20,7 +20,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
-from qosforge.web.views.network_graph import network_graph
+from qosforge.web.views.network_graph import network_graph, network_outline
 from qosforge.web.views.network_tables import DeviceSearch, NetworkTables
 from qosforge.web.views.networks import NetworkView
 from tests.device_texts import said
@@ -141,6 +141,21 @@ def test_every_device_hangs_on_one_nearer_to_the_middle(tmp_path: Path) -> None:
     assert {frozenset(pair) for pair in above.items() if pair[1]} == ends, (
         "the links of a tree are what they hang on"
     )
+
+
+def test_an_outline_has_every_device_below_the_one_that_it_hangs_on(tmp_path: Path) -> None:
+    write_campus(tmp_path / "campus", 100)
+    view = NetworkView(load_network(tmp_path / "campus"), KnownDevices())
+    above = {one["id"]: one["above"] for one in network_graph(view, "")["devices"]}
+    rows = network_outline(view)
+    assert sorted(row.card.device.name for row in rows) == sorted(above)
+    way: list[str] = []
+    for row in rows:
+        way = [*way[: row.depth], row.card.device.name]
+        assert above[way[-1]] == (way[-2] if row.depth else ""), row
+        assert [sorted(end.device for end in link.ends) for link in row.links] == (
+            [sorted(way[-2:])] if row.depth else []
+        )
 
 
 def test_four_times_the_devices_cost_about_four_times_as_much(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import installed
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph
+from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph, network_outline
 from qosforge.web.views.network_runs import network_runs
 from qosforge.web.views.network_tables import DEVICE_STATES, DeviceSearch, NetworkTables
 from qosforge.web.views.networks import network_view
@@ -124,7 +124,9 @@ def _tab(backend: Backend, network: str, tab: Tab) -> dict[str, Any]:
 @router.get("/networks/{network}/drawing", dependencies=sees(Role.VIEWER))
 def show_drawing(page: ThePage, backend: TheBackend, network: str) -> Response:
     """A network's drawing by itself: of a large one, for print and for browsers without scripts."""
-    return page.answer("networks/drawing.html.j2", view=network_view(backend, backend.networks.network(network)))
+    view = network_view(backend, backend.networks.network(network))
+    outline = network_outline(view) if len(view.cards) > MANY_DEVICES else ()
+    return page.answer("networks/drawing.html.j2", view=view, outline=outline)
 
 
 @router.get("/networks/{network}/graph", dependencies=sees(Role.VIEWER))

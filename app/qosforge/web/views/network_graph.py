@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from qosforge.device_state.qos_state import QosStatus
@@ -22,16 +23,48 @@ def network_graph(view: NetworkView, prefix: str) -> dict[str, Any]:
 
     ``above`` is the device that one hangs on, nearer to the middle of the network.
     """
-    numbers = {card.device.name: number for number, card in enumerate(view.cards)}
-    pairs = [(numbers[link.ends[0].device], numbers[link.ends[1].device]) for link in view.links]
-    above = hierarchy(len(view.cards), pairs)
     return {
         "devices": [
             _device(view, card, None if on is None else view.cards[on], prefix)
-            for card, on in zip(view.cards, above, strict=True)
+            for card, on in zip(view.cards, _above(view), strict=True)
         ],
         "links": [_link(link) for link in view.links],
     }
+
+
+@dataclass(frozen=True)
+class OutlineRow:
+    """A device in the outline of a network, ``depth`` steps from the middle, with the links that lead there."""
+
+    card: DeviceCard
+    depth: int
+    links: tuple[LinkView, ...]
+
+
+def network_outline(view: NetworkView) -> tuple[OutlineRow, ...]:
+    """The devices line by line, each below the one that it hangs on: a large network on paper."""
+    above = _above(view)
+    below: dict[int | None, list[int]] = {}
+    for number, on in enumerate(above):
+        below.setdefault(on, []).append(number)
+    links: dict[frozenset[str], list[LinkView]] = {}
+    for link in view.links:
+        links.setdefault(frozenset(end.device for end in link.ends), []).append(link)
+    rows: list[OutlineRow] = []
+    waiting = [(number, 0) for number in reversed(below.get(None, ()))]
+    while waiting:
+        number, depth = waiting.pop()
+        on = above[number]
+        names = {view.cards[one].device.name for one in (number, on) if one is not None}
+        rows.append(OutlineRow(view.cards[number], depth, tuple(links.get(frozenset(names), ()))))
+        waiting += [(child, depth + 1) for child in reversed(below.get(number, ()))]
+    return tuple(rows)
+
+
+def _above(view: NetworkView) -> tuple[int | None, ...]:
+    numbers = {card.device.name: number for number, card in enumerate(view.cards)}
+    pairs = [(numbers[link.ends[0].device], numbers[link.ends[1].device]) for link in view.links]
+    return hierarchy(len(view.cards), pairs)
 
 
 def _device(view: NetworkView, card: DeviceCard, above: DeviceCard | None, prefix: str) -> dict[str, Any]:
