@@ -118,7 +118,7 @@ class JobQueues:
         topic: str | None = None,
         queue: QueueName = "short",
         at_end: Callable[[JobProgress], None] | None = None,
-        most_waiting: int = MAX_WAITING_PER_PERSON,
+        most_waiting: int | None = None,
     ) -> JobProgress:
         """Submit the job ``function(*arguments)`` unless one of this ``key`` exists; return its progress.
 
@@ -126,7 +126,7 @@ class JobQueues:
         a waiting one with another key is dropped. The function is one at module level; arguments and result can be
         pickled. ``at_end`` is called in the queue's thread once the job is done or has failed, not
         where it is dropped; what it raises is logged, and the job has failed then. ``most_waiting`` jobs of the
-        person may wait, with this one.
+        person may wait, with this one; by default `MAX_WAITING_PER_PERSON`.
 
         Raises:
             TooBusy: too many jobs of this person wait already.
@@ -143,8 +143,9 @@ class JobQueues:
                 if topic is not None and stale.topic == topic:
                     target.drop(stale.key)
                     del self._progress[stale.key]
-            if len(target.waiting_for(person)) >= most_waiting:
-                raise TooBusy(f"{most_waiting} computations of yours wait already", hint="come again")
+            most = MAX_WAITING_PER_PERSON if most_waiting is None else most_waiting
+            if len(target.waiting_for(person)) >= most:
+                raise TooBusy(f"{most} computations of yours wait already", hint="come again")
             self._ended.pop(key, None)
             submitted = self._progress[key] = JobProgress("waiting")
             target.add(_QueuedJob(key, person, topic, function, arguments, at_end))
