@@ -19,6 +19,52 @@ def run(scenario: str, seed: int) -> str:
         OverflowError: the seed does not fit 64 bits.
     """
 
+def cheapest_groups(
+    demands: list[tuple[tuple[float, ...], bool, list[int], list[int]]],
+    most: int,
+    preference: list[tuple[str, float]],
+    most_steps: int,
+) -> list[list[int]]:
+    """The grouping of demands into at most `most` queues that the criteria prefer, the first of them most.
+
+    A demand is its shares of the link (parts, one for each rate), whether it should be alone, its kinds (numbers
+    from 0 to 255) and its labels. A criterion is a name and a bound: `alone`, `unrelated`, `misplaced`, `parted`,
+    `kinds`, `merged`, `error`, `error-above` (its bound, a part of the link), or, as the last one, `errors`. Groups
+    are ascending places of demands. The search ends after `most_steps` with the best so far; it is soon over where
+    large demands come first.
+
+    Raises:
+        ValueError: more than 256 demands, none of a rate, no queue, a criterion that there is not, or no criterion.
+    """
+
+def pairwise_groups(
+    demands: list[tuple[tuple[float, ...], bool, list[int], list[int]]],
+    most: int,
+    preference: list[tuple[str, float]],
+) -> list[list[int]]:
+    """As `cheapest_groups`, by joining, again and again, the two queues that make the preferred one."""
+
+def nearest_apart(units: list[list[float]], weights: list[int], left: float) -> tuple[float, list[int]]:
+    """The least largest error (part of the link) of units in queues of their own, and the place of each queue.
+
+    A unit is the shares of its classes (parts of the link); queues of these `weights` divide the part `left`.
+
+    Raises:
+        ValueError: fewer queues than units, or more than 10.
+    """
+
+def nearest_merged(
+    units: list[tuple[list[float], bool]], shares: list[float], spare: int, bearable: float
+) -> tuple[float, list[int]]:
+    """As `nearest_apart`, where units share queues that have these `shares` of the link and all serve.
+
+    A unit says, too, whether it has a label; `spare` queues may serve units alone that have none. The error is
+    infinite where every way has one above `bearable`.
+
+    Raises:
+        ValueError: more than 16 units.
+    """
+
 def schema() -> str:
     """The JSON Schema of scenarios and of results, in the members `scenario` and `result` of an object (JSON)."""
 

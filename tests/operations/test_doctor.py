@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -153,6 +155,13 @@ def test_packages_are_compared_with_the_lock(
 def test_a_twin_that_cannot_be_loaded_is_reported(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "qosforge_twin", None)
     wrong("twin", CheckState.FAILED, "cannot be loaded", "install qosforge-twin")
+
+
+def test_a_command_without_the_twin_still_says_so(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['qosforge_twin'] = None; from qosforge.cli.entry import main; main()"
+    command = [sys.executable, "-c", code, "doctor", "twin"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path).stdout
+    assert re.search(r"failed +twin +cannot be loaded", said)
 
 
 def test_missing_programs_are_reported(place: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str) -> None:

@@ -69,3 +69,10 @@ def test_more_units_than_can_be_tried_or_no_queues_have_no_assignment() -> None:
     assert nearest(units, (3, 1), 1.0, 0)[0] == inf
     assert nearest(units[:12], (3, 1), 1.0, 0)[0] < inf
     assert nearest(units[:1], (), 1.0, 0)[0] == inf
+
+
+def test_a_bearable_error_bounds_shared_queues() -> None:
+    units = [labelled((part,), True) for part in (0.5, 0.3, 0.2)]
+    error, places = nearest(units, (1, 1), 1.0, 0, bearable=0.3)
+    assert (error, places) == (pytest.approx(0.3), (0, 1, 1))
+    assert nearest(units, (1, 1), 1.0, 0, bearable=0.29)[0] == inf

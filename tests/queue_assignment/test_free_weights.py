@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.queue_assignment import free_weights, shape
-from qosforge.queue_assignment.free_weights import cheapest_groups, pairwise_groups
+from qosforge.intent.treatment import MOST_CLASSES
+from qosforge.queue_assignment import shape
+from qosforge.queue_assignment.free_weights import MOST_STEPS, cheapest_groups, pairwise_groups
 from qosforge.queue_assignment.shape import Criterion, Demand, QueueShape
 from qosforge.queue_assignment.solver import assign_queues
 
@@ -77,21 +78,47 @@ def test_no_grouping_is_preferred_to_the_one_found(
     assert come_to(found, preference) == min(come_to(way, preference) for way in every)
 
 
-def test_a_search_of_many_classes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_of_many_classes_ends_with_the_best_so_far() -> None:
     demands = [Demand(str(n), (n / 1000,)) for n in range(60, 20, -1)]
-    looks = 0
-    least_error = free_weights._least_error
 
-    def counting(totals: list[float], rest: float, largest: float) -> float:
-        nonlocal looks
-        looks += 1
-        return least_error(totals, rest, largest)
+    def largest_error(steps: int) -> float:
+        found = cheapest_groups(demands, 4, (shape.ERROR, shape.ERRORS), steps)
+        assert sorted(d.name for group in found for d in group) == sorted(d.name for d in demands)
+        return max(sum(d.shares[0] for d in g) - min(d.shares[0] for d in g) for g in found)
 
-    monkeypatch.setattr(free_weights, "_least_error", counting)
-    found = cheapest_groups(demands, 4, (shape.ERROR, shape.ERRORS))
-    assert 0 < looks <= 5 * free_weights.MOST_STEPS
     # 1620 in four: no way is better than 405 less the smallest.
-    assert 0.345 <= max(sum(d.shares[0] for d in g) - min(d.shares[0] for d in g) for g in found) <= 0.425
+    assert 0.345 <= largest_error(MOST_STEPS) <= largest_error(100) <= largest_error(0)
+    assert largest_error(MOST_STEPS) <= 0.425
+
+
+def test_a_bound_comes_before_kinds_and_these_before_the_error() -> None:
+    demands = [Demand(n, (part,), kinds=frozenset({n[0]})) for n, part in (("a1", 0.3), ("a2", 0.1), ("b", 0.2))]
+
+    def pairs(bound: float) -> list[list[str]]:
+        found = cheapest_groups(demands, 2, (shape.error_above(bound), shape.MISPLACED, shape.ERROR))
+        return sorted(sorted(d.name for d in group) for group in found)
+
+    assert pairs(0.4) == [["a1", "a2"], ["b"]]
+    # Together with the other kind the larger one may be wrong by 0.2, with its own by 0.3.
+    assert pairs(0.2) == [["a1"], ["a2", "b"]]
+
+
+def test_classes_of_the_largest_policy_are_grouped() -> None:
+    demands = [Demand(str(n), (1 / MOST_CLASSES,), labels=frozenset({n % 64})) for n in range(MOST_CLASSES)]
+    found = pairwise_groups(demands, 100, (shape.PARTED, shape.ERROR))
+    assert sorted(d.name for group in found for d in group) == sorted(d.name for d in demands)
+    assert len(found) == 100
+
+
+def test_what_cannot_be_grouped_is_told() -> None:
+    with pytest.raises(ValueError, match="no queue for the demands"):
+        cheapest_groups([Demand("a", (0.1,))], 0, (shape.ERROR,))
+    with pytest.raises(ValueError, match="257 demands; at most 256"):
+        pairwise_groups([Demand("a", (0.1,))] * 257, 1, (shape.ERROR,))
+    with pytest.raises(ValueError, match="demand 1 has 2 shares; give one for each rate"):
+        pairwise_groups([Demand("a", (0.1,)), Demand("b", (0.1, 0.2))], 1, (shape.ERROR,))
+    with pytest.raises(ValueError, match='no criterion "nearest"'):
+        cheapest_groups([Demand("a", (0.1,))], 1, (Criterion("nearest"),))
 
 
 def test_pairs_join_that_make_the_preferred_queue() -> None:

@@ -38,6 +38,7 @@ mod port;
 #[cfg(feature = "python")]
 mod python;
 mod queue;
+pub mod queue_search;
 mod red;
 mod report;
 mod rng;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::batch::Case;
 use crate::error::RunError;
+use crate::queue_search::{CAPACITY, ClassSet, Criterion, Demand, FixedQueues, Unit};
 
 create_exception!(
     qosforge_twin,
@@ -73,6 +74,119 @@ fn schema() -> String {
     crate::schema()
 }
 
+/// Queues up to which every order of units is looked at: there are 3.6 million of ten.
+const MOST_QUEUES: usize = 10;
+/// Units up to which every set is looked at.
+const MOST_UNITS: usize = 16;
+
+/// A demand: its shares at each rate, whether it should be alone, its kinds, its labels.
+type Demanded = (Vec<f64>, bool, Vec<usize>, Vec<i64>);
+
+/// Group demands into at most `most` queues, as the criteria prefer; see `qosforge_twin.pyi`.
+#[pyfunction]
+fn cheapest_groups(
+    py: Python<'_>,
+    demands: Vec<Demanded>,
+    most: usize,
+    preference: Vec<(String, f64)>,
+    most_steps: usize,
+) -> PyResult<Vec<Vec<usize>>> {
+    let (demands, preference) = (read_demands(demands)?, read_preference(&preference)?);
+    py.detach(|| crate::queue_search::cheapest_groups(&demands, most, &preference, most_steps))
+        .map_err(PyValueError::new_err)
+}
+
+/// Join demands pair by pair until there are `most` queues; see `qosforge_twin.pyi`.
+#[pyfunction]
+fn pairwise_groups(
+    py: Python<'_>,
+    demands: Vec<Demanded>,
+    most: usize,
+    preference: Vec<(String, f64)>,
+) -> PyResult<Vec<Vec<usize>>> {
+    let (demands, preference) = (read_demands(demands)?, read_preference(&preference)?);
+    py.detach(|| crate::queue_search::pairwise_groups(&demands, most, &preference))
+        .map_err(PyValueError::new_err)
+}
+
+/// Units in queues of their own; see `qosforge_twin.pyi`.
+#[pyfunction]
+fn nearest_apart(
+    py: Python<'_>,
+    units: Vec<Vec<f64>>,
+    weights: Vec<u32>,
+    left: f64,
+) -> PyResult<(f64, Vec<usize>)> {
+    let (units, queues) = (
+        units
+            .into_iter()
+            .map(|shares| Unit {
+                shares,
+                bound: false,
+            })
+            .collect::<Vec<_>>(),
+        weights.len(),
+    );
+    if units.len() > queues || queues > MOST_QUEUES {
+        let problem = format!(
+            "{} units and {queues} queues; at most {MOST_QUEUES}",
+            units.len()
+        );
+        return Err(PyValueError::new_err(problem));
+    }
+    Ok(py.detach(|| crate::queue_search::apart(&units, &weights, left)))
+}
+
+/// Units that share queues; see `qosforge_twin.pyi`.
+#[pyfunction]
+fn nearest_merged(
+    py: Python<'_>,
+    units: Vec<(Vec<f64>, bool)>,
+    shares: Vec<f64>,
+    spare: usize,
+    bearable: f64,
+) -> PyResult<(f64, Vec<usize>)> {
+    if units.len() > MOST_UNITS {
+        let problem = format!("{} units; at most {MOST_UNITS} share queues", units.len());
+        return Err(PyValueError::new_err(problem));
+    }
+    let units: Vec<Unit> = units
+        .into_iter()
+        .map(|(shares, bound)| Unit { shares, bound })
+        .collect();
+    let queues = FixedQueues {
+        shares,
+        spare,
+        bearable,
+    };
+    Ok(py.detach(|| crate::queue_search::merged(&units, &queues)))
+}
+
+fn read_demands(demands: Vec<Demanded>) -> PyResult<Vec<Demand>> {
+    let read = demands.into_iter().map(|(shares, alone, kinds, labels)| {
+        if let Some(kind) = kinds.iter().find(|kind| **kind >= CAPACITY) {
+            let problem = format!("kind {kind} is not below {CAPACITY}");
+            return Err(PyValueError::new_err(problem));
+        }
+        let kinds: ClassSet = kinds.into_iter().collect();
+        Ok(Demand {
+            shares,
+            alone,
+            kinds,
+            labels,
+        })
+    });
+    read.collect()
+}
+
+fn read_preference(preference: &[(String, f64)]) -> PyResult<Vec<Criterion>> {
+    let read = preference.iter().map(|(name, bound)| {
+        Criterion::named(name, *bound)
+            .ok_or_else(|| PyValueError::new_err(format!("no criterion {name:?}")))
+    });
+    read.collect()
+}
+
 fn raise(py: Python<'_>, error: &RunError, case: Option<usize>) -> PyErr {
     let refusal = match error {
         RunError::Scenario(refusal) => refusal,
@@ -104,6 +218,10 @@ fn raise(py: Python<'_>, error: &RunError, case: Option<usize>) -> PyErr {
 fn qosforge_twin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(cheapest_groups, module)?)?;
+    module.add_function(wrap_pyfunction!(pairwise_groups, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest_apart, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest_merged, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -25,51 +25,31 @@ class Demand(NamedTuple):
     labels: frozenset[int] = frozenset()
 
 
-class QueueUse(NamedTuple):
-    """What the classes of one queue come to together, for the criteria.
-
-    ``classes`` is how many they are, ``error`` the largest error of their shares (part of the link), ``errors`` the
-    sum of all errors. ``parted`` are pairs with an earlier class in another queue that has a label in common.
-    ``alone`` says whether one of them should be alone; ``kinds`` are those of all, ``common`` those of each.
-    """
-
-    classes: int
-    error: float
-    errors: float
-    parted: int
-    alone: bool
-    kinds: frozenset[Hashable]
-    common: frozenset[Hashable]
-
-    @property
-    def crowded(self) -> bool:
-        """Whether a class shares the queue that should be alone."""
-        return self.alone and self.classes > 1
-
-    @property
-    def unrelated(self) -> bool:
-        """Whether the classes that share the queue have no kind in common."""
-        return not self.common and self.classes > 1
-
-
 class Criterion(NamedTuple):
-    """What should be small: the sum of a measure of all queues, or the ``largest``.
+    """What should be small: the sum of a measure of all queues, or its largest.
 
-    The measure of a queue does not fall when another class joins.
+    The measure of a queue does not fall when another class joins. The search knows measures by name and computes
+    them (``twin/src/queue_search/criterion.rs``). An error is that of a class's share, as a part of the link;
+    ``bound`` is of `error_above` alone.
     """
 
-    measure: Callable[[QueueUse], float]
-    largest: bool = False
+    measure: str
+    bound: float = 0.0
 
 
-ALONE = Criterion(lambda use: use.crowded)  # queues that a class shares which should be alone
-UNRELATED = Criterion(lambda use: use.unrelated)  # queues of classes without a kind in common
-MISPLACED = Criterion(lambda use: use.classes if use.crowded or use.unrelated else 0)  # classes in such queues
-PARTED = Criterion(lambda use: use.parted)  # pairs with a label in common that are in different queues
-KINDS = Criterion(lambda use: len(use.kinds))  # kinds in each queue
-MERGED = Criterion(lambda use: use.classes if use.classes > 1 else 0)  # classes that share a queue
-ERROR = Criterion(lambda use: use.error, largest=True)  # the largest error of a share
-ERRORS = Criterion(lambda use: use.errors)  # the sum of the errors of all shares; it is the last criterion
+ALONE = Criterion("alone")  # queues that a class shares which should be alone
+UNRELATED = Criterion("unrelated")  # queues of classes without a kind in common
+MISPLACED = Criterion("misplaced")  # classes in such queues
+PARTED = Criterion("parted")  # pairs with a label in common that are in different queues
+KINDS = Criterion("kinds")  # kinds in each queue
+MERGED = Criterion("merged")  # classes that share a queue
+ERROR = Criterion("error")  # the largest error
+ERRORS = Criterion("errors")  # the sum of the errors of all shares; it is the last criterion
+
+
+def error_above(bound: float) -> Criterion:
+    """By how much the largest error is above a bound."""
+    return Criterion("error-above", bound)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,8 @@ from qosforge.platforms.catalyst_9000.capabilities import CAPABILITIES
 from qosforge.platforms.catalyst_9000.marks import ClassMarks
 from qosforge.platforms.ios_switch.notes import Notes
 from qosforge.platforms.ios_switch.queues import note_merged, scheduled_rates
-from qosforge.queue_assignment.shape import ERROR, MERGED, MISPLACED, Criterion, Demand, QueueShape
+from qosforge.queue_assignment.shape import ERROR, MERGED, MISPLACED, Demand, QueueShape, error_above
 from qosforge.queue_assignment.solver import assign_queues
-
-_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,11 +32,10 @@ class QueueGroup:
 @memoise_by_value(64)
 def _shape(tolerance: float) -> QueueShape:
     """The queues of a port: within the tolerance, classes beside another kind matter more than the error."""
-    beyond = Criterion(lambda use: max(use.error - tolerance - _SAME, 0.0), largest=True)
     return QueueShape(
         weighted=tuple(range(1, CAPABILITIES.queues.value + 1)),
         strict=tuple(range(1, CAPABILITIES.queues.priority_levels + 1)),
-        preference=(beyond, MISPLACED, MERGED, ERROR),
+        preference=(error_above(tolerance), MISPLACED, MERGED, ERROR),
     )
 
 
