@@ -69,6 +69,11 @@ def test_delays_that_grow_are_told_too() -> None:
     assert price.figures == (PriceFigure("mean delay", "2.37 s", "26.7 s"),)
 
 
+def test_a_path_that_is_much_slower_is_told_beside_one_that_lost_more_but_a_small_part() -> None:
+    (price,) = found(measured(mail=((3, 1_000), (3, 20))), measured(mail=((3, 1_400), (3, 200))))
+    assert price.figures == (PriceFigure("mean delay", "20 ms", "200 ms"),)
+
+
 def test_what_is_judged_or_fares_as_well_is_not_told() -> None:
     before = measured(voice=(0, 5), mail=(2, 20), default=(5, 20))
     assert found(before, measured(voice=(60, 90), mail=(2, 21), default=(4, 15))) == ()

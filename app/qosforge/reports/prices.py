@@ -14,7 +14,7 @@ LEAST_LOSS = 0.01
 """Part of its packets that a class has to lose more than before, for that to be told."""
 LEAST_DELAY_MS = 1.0
 LEAST_DELAY_RATIO = 1.5
-"""The mean delay has to grow by both, for that to be told."""
+"""The mean delay of a path has to grow by both, for that to be told."""
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,26 @@ def figures_by_class(measurement: Measurement) -> FiguresByClass:
 
 def _changes(paths: Sequence[tuple[PathFigures, PathFigures]]) -> Iterator[PriceFigure]:
     """What got notably worse, each by the path on which it did most."""
-    was, now = max(paths, key=lambda sides: sides[1].loss - sides[0].loss)
-    if now.loss - was.loss >= LEAST_LOSS:
-        yield PriceFigure("loss", format_bound(was.loss, "loss"), format_bound(now.loss, "loss"))
-    delays = [
+    lost = [(one.loss, two.loss) for one, two in paths if two.loss - one.loss >= LEAST_LOSS]
+    if lost:
+        less, more = max(lost, key=_growth)
+        yield PriceFigure("loss", format_bound(less, "loss"), format_bound(more, "loss"))
+    delays = (
         (one.mean_ms, two.mean_ms) for one, two in paths if one.mean_ms is not None and two.mean_ms is not None
-    ]
-    slow, slower = max(delays, key=lambda sides: sides[1] - sides[0], default=(0.0, 0.0))
-    if slower - slow >= LEAST_DELAY_MS and slower >= LEAST_DELAY_RATIO * slow:
-        yield PriceFigure("mean delay", _delay_text(slow), _delay_text(slower))
+    )
+    slowed = [sides for sides in delays if _is_slower(*sides)]
+    if slowed:
+        fast, slow = max(slowed, key=_growth)
+        yield PriceFigure("mean delay", _delay_text(fast), _delay_text(slow))
+
+
+def _is_slower(before_ms: float, after_ms: float) -> bool:
+    return after_ms - before_ms >= LEAST_DELAY_MS and after_ms >= LEAST_DELAY_RATIO * before_ms
+
+
+def _growth(sides: tuple[float, float]) -> float:
+    before, after = sides
+    return after - before
 
 
 def _losses(paths: Iterable[PathFigures]) -> Iterator[PriceFigure]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 
 from qosforge.artifacts.store import Artifacts
-from qosforge.intent.models import TrafficClass
+from qosforge.intent.models import TrafficClass, every_class
+from qosforge.memoise import memoise_at_most
 from qosforge.reports.prices import FiguresByClass, Price, figures_by_class, prices
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.views.report import measured_sides
@@ -15,10 +14,6 @@ from qosforge.tester.measurement.document import Measurement, When
 
 Prices = tuple[Price, ...]
 """Of the classes that fare worse, in the order of the policy."""
-
-_MEASUREMENTS_IN_MIND = 64
-_KEPT: OrderedDict[str, FiguresByClass] = OrderedDict()
-_LOCK = threading.Lock()
 
 
 def run_prices(
@@ -31,20 +26,13 @@ def run_prices(
     """
     sides = measured_sides(stages, max((stage.run_attempt for stage in stages), default=1))
     last = judged[-1] if judged else "before"
-    if last == "before" or last not in sides or all(each.objective for each in classes):
+    if last == "before" or last not in sides or all(each.objective for each in every_class(classes)):
         return ()
     before = _figures(artifacts, sides["before"]) if "before" in sides else {}
     return prices(classes, before, _figures(artifacts, sides[last]))
 
 
+@memoise_at_most(64)
 def _figures(artifacts: Artifacts, artifact: str) -> FiguresByClass:
     """The figures of a measurement, which has megabytes: its page is asked for again and again."""
-    with _LOCK:
-        known = _KEPT.pop(artifact, None)
-    if known is None:
-        known = figures_by_class(Measurement.parse_stored(artifacts.get_text(artifact)))
-    with _LOCK:
-        _KEPT[artifact] = known  # by what it says, so that it is the same in every store
-        while len(_KEPT) > _MEASUREMENTS_IN_MIND:
-            _KEPT.popitem(last=False)
-    return known
+    return figures_by_class(Measurement.parse_stored(artifacts.get_text(artifact)))
