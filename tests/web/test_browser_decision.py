@@ -61,6 +61,10 @@ def test_on_a_phone_the_decision_is_at_hand_wherever_one_reads(site: Site, tab: 
         where.scroll_into_view_if_needed()
         expect(approve).to_be_in_viewport(ratio=1)
         expect(reject).to_be_in_viewport(ratio=1)
+    # The comment is one tap away from the buttons, and not behind them.
+    phone.page.locator("h1").scroll_into_view_if_needed()
+    phone.page.get_by_role("link", name="Add a comment").click()
+    expect(phone.page.get_by_label("Comment")).to_be_in_viewport(ratio=1)
     # Their place is behind the comment: there they cover nothing.
     phone.page.locator("#decision .hint").scroll_into_view_if_needed()
     comment, button = phone.page.get_by_label("Comment").bounding_box(), approve.bounding_box()
@@ -83,7 +87,7 @@ def test_what_has_the_focus_is_not_behind_the_buttons(site: Site, tab: Open) -> 
     bar = phone.page.locator("#decision .actions")
     for _ in range(40):
         phone.page.keyboard.press("Tab")
-        if phone.page.evaluate("document.activeElement.matches('#approve')"):
+        if phone.page.evaluate("document.activeElement.matches('#decision .actions *')"):
             break
         focused = phone.page.evaluate(
             "(() => { const one = document.activeElement.getBoundingClientRect(); return [one.top, one.bottom] })()"

@@ -397,7 +397,7 @@ PREDICTED = [
     (177, "no-worse", "Predicted: 1 objective broken. Kept if what is not shown to be met is shown to be better"),
     (10, "met", "Approve this change?"),
 ]
-"""What the card of the decision says, by the predicted delay in ms and the keep rule."""
+"""What the card of the decision, and the head of the page, say by the predicted delay in ms and the keep rule."""
 
 
 @pytest.mark.parametrize("before_ms", BEFORE)
@@ -425,6 +425,10 @@ def test_who_approves_is_told_beforehand_what_the_prediction_breaks(
     card = text(page[page.index('id="decide"') : page.index('id="approve"')])
     assert told in card
     assert ("Predicted:" in card) == (delay_ms > 30)
+    head = client.get(f"/runs/{run}/progress").text
+    assert ("is-broken head" in head) == (delay_ms > 30)
+    if delay_ms > 30:
+        assert told in text(head)
 
 
 def test_a_run_without_changes_whose_objectives_are_broken_says_so_first(
