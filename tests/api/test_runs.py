@@ -376,7 +376,9 @@ def waits(place: Place, backend: Backend) -> dict[str, str]:
     return {"run": run, "candidate": candidate}
 
 
-def test_an_approval_is_of_what_was_looked_at(client: TestClient, people: People, waits: dict[str, str]) -> None:
+def test_an_approval_is_of_what_was_looked_at(
+    client: TestClient, people: People, waits: dict[str, str], backend: Backend
+) -> None:
     bob = people.headers("bob", Role.APPROVER, "campus")
     path = f"{RUNS}/{waits['run']}"
     run = client.get(path, headers=bob).json()
@@ -385,6 +387,8 @@ def test_an_approval_is_of_what_was_looked_at(client: TestClient, people: People
     assert "not what the run would do" in problem(stale, 409)
     good = {"candidate": run["candidate"], "comment": "looked at r1"}
     answer = client.post(f"{path}/approve", json=good, headers=bob)
+    call = max(calls_page(backend.database, None), key=lambda one: one.seq)
+    assert call.detail == {"policy": backend.run_requests.run(waits["run"]).policy, "comment": "looked at r1"}
     assert (answer.status_code, answer.json()["status"], answer.json()["attempt"]) == (200, "pending", 2)
     assert "waits for no approval" in problem(client.post(f"{path}/approve", json=good, headers=bob), 409)
     (decision,) = client.get(path, headers=bob).json()["approvals"]

@@ -72,6 +72,16 @@ def test_a_name_that_the_network_does_not_have_is_told_with_the_nearest() -> Non
     assert finding.hint == "did you mean 'sw2'?"
 
 
+@pytest.mark.parametrize(("tag", "hint"), [("wan", None), ("lann", "did you mean 'lan'?")])
+def test_a_word_that_scopes_name_themselves_is_meant_by_slips_only(tag: str, hint: str | None) -> None:
+    scopes = [{"interfaces": ["lan"], "direction": "output"}, {"interfaces": [tag], "direction": "input"}]
+
+    (finding,) = told(scopes, port("1"))
+
+    assert finding.code == "scope-unknown-name"
+    assert finding.hint == (hint or "check it against hosts.yaml")
+
+
 def test_a_scope_that_meets_no_interface_is_told_beside_one_that_does() -> None:
     scopes = [{"vlan": 10, "direction": "output"}, {"vlan": 11, "ports": "1", "direction": "output"}]
 

@@ -181,10 +181,11 @@ def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Ente
     enter("ann", Role.OPERATOR)
     page = told(client.get(f"/runs/new?network={NETWORK}&policy={POLICY}"))
     assert "an approver who had no hand in the change approves its lines before anything is pushed" in page
-    assert "who wrote the policy, and who created, retried or cancelled the run" in page
+    assert "Whoever wrote the policy, or created, retried or cancelled the run, cannot approve it." in page
     assert "Changes may begin at any time" in page
     nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
-    assert "no check with an objective" in nothing
+    assert "no check with an objective: nothing is measured, and the change is kept" in nothing
+    assert "Kept only if" not in nothing
 
 
 @pytest.fixture

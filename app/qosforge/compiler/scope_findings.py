@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -20,6 +20,10 @@ MOST_SELECTIONS = 4_000_000
 """Values of scopes that may be looked for at interfaces."""
 MOST_LOOKED_UP = 20
 """Unknown names for which it is looked up what may be meant: networks have many ports."""
+NEAR_TO_NAMED = 0.8
+"""How alike (0 to 1) an unknown name has to be to one that the intent names itself: ``wan`` is 0.67 to ``lan``, and
+``wann`` 0.86 to ``wan``.
+"""
 
 
 def require_few_selections(loaded: LoadedIntent, network: Network) -> None:
@@ -49,11 +53,12 @@ def find_unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Findi
         "role": [role.value for role in DeviceRole],
     }
     sets = {selector: frozenset(names) for selector, names in known.items()}
+    named = {selector: {n for scope in loaded.intent.apply for n in getattr(scope, selector)} for selector in known}
     for position, scope in enumerate(loaded.intent.apply):
         missing = [(k, name) for k, names in sets.items() for name in getattr(scope, k) if name not in names]
         for selector, name in missing:
             told += 1
-            near = get_close_matches(name, known[selector], n=1) if told <= MOST_LOOKED_UP else []
+            near = _nearest(name, known[selector], named[selector]) if told <= MOST_LOOKED_UP else []
             yield note(
                 "scope-unknown-name",
                 _scope_place(loaded, position),
@@ -70,6 +75,14 @@ def find_unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Findi
                 network=network.name,
                 selectors=", ".join(scope.selectors),
             )
+
+
+def _nearest(name: str, known: Sequence[str], named: Collection[str]) -> list[str]:
+    """The known name that is most likely meant, or none. One that scopes of the intent name themselves is a word of
+    its writer's own, as ``lan`` is beside ``wan``: that one is only meant by what differs from it by a slip.
+    """
+    others = [one for one in known if one not in named]
+    return get_close_matches(name, others, n=1) or get_close_matches(name, known, n=1, cutoff=NEAR_TO_NAMED)
 
 
 def _scope_place(loaded: LoadedIntent, position: int) -> Place:

@@ -55,7 +55,8 @@ class Needs:
     def _check(self, caller: Principal, request: Request, backend: Backend, audit: AuditEntry) -> None:
         network = request.path_params.get("network")
         if network is None and "run_id" in request.path_params:
-            network = _network_of_run(caller, request.path_params["run_id"], backend)
+            network, policy = _network_and_policy_of_run(caller, request.path_params["run_id"], backend)
+            audit.detail = {"policy": policy}
         if self.everywhere:
             caller.require(self.role)
         elif network is not None:
@@ -93,12 +94,12 @@ def _authenticate(request: Request, backend: Backend) -> Principal:
     return caller
 
 
-def _network_of_run(caller: Principal, run_id: str, backend: Backend) -> str:
-    query = sa.select(RUNS.c.network).where(RUNS.c.id == run_id)
+def _network_and_policy_of_run(caller: Principal, run_id: str, backend: Backend) -> tuple[str, str]:
+    query = sa.select(RUNS.c.network, RUNS.c.policy).where(RUNS.c.id == run_id)
     with backend.database.read() as connection:
-        network = connection.scalar(query)
-    if network is None or not caller.may(Role.VIEWER, network):
+        found = connection.execute(query).first()
+    if found is None or not caller.may(Role.VIEWER, found.network):
         raise RunUnknown(
             "there is no such run", hint="GET /api/v1/runs lists those that you see; give the whole id"
         )
-    return str(network)
+    return str(found.network), str(found.policy)

@@ -135,7 +135,7 @@ def approve_run(
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
     cancelled or retried a run that makes the same change.
     """
-    audit.detail = {"comment": body.comment}
+    audit.detail |= {"comment": body.comment}
     return summary_of(backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
 
 
@@ -149,7 +149,7 @@ def reject_run(
     body: Rejection, caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str
 ) -> RunSummary:
     """Reject what a waiting run would do: it ends, cancelled."""
-    audit.detail = {"comment": body.comment}
+    audit.detail |= {"comment": body.comment}
     return summary_of(backend.run_requests.reject(run_id, caller.name, body.comment))
 
 

@@ -36,7 +36,7 @@ def approve(
     comment: Comment = "",
 ) -> Response:
     """Approve the candidate that the page shows."""
-    audit.detail = {"comment": _line(comment)}
+    audit.detail |= {"comment": _line(comment)}
     backend.run_requests.approve(run_id, caller.name, candidate, _line(comment))
     return _no_content()
 
@@ -46,7 +46,7 @@ def reject(
     caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str, comment: Comment = ""
 ) -> Response:
     """Reject the candidate of a run."""
-    audit.detail = {"comment": _line(comment)}
+    audit.detail |= {"comment": _line(comment)}
     backend.run_requests.reject(run_id, caller.name, _line(comment))
     return _no_content()
 

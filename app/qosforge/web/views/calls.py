@@ -207,7 +207,7 @@ def _of_networks(text: Text) -> Phrases:
         ("POST", "/runs/{run}/pause", text("Pause a run")),
         ("POST", "/runs/{run}/resume", text("Resume a run")),
         ("POST", "/runs/{run}/retry", text("Retry a run")),
-        ("POST", "/runs/{run}/try-now", text("Try a half-way run now")),
+        ("POST", "/runs/{run}/try-now", text("Try a rollback again")),
         ("POST", "/runs/{run}/rollback", text("Roll a run back")),
         ("PUT", "/runs/{run}/measurements/{side}", text("Hand in a measurement of a run")),
     )
