@@ -100,6 +100,7 @@ def test_what_was_read_before_takes_no_memory(value: str) -> None:
     assert remembered is not None
     _scalar.cache_clear()  # when its table is next enlarged would depend on what the process read before
     read(0, remembered)
+    gc.collect()
     gc.freeze()  # what the process has by now need not be looked through each time
     tracemalloc.start()
     try:
@@ -112,4 +113,5 @@ def test_what_was_read_before_takes_no_memory(value: str) -> None:
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+        gc.unfreeze()
     assert kept < once + 4000 * _MOST_BYTES_EACH

@@ -117,8 +117,10 @@ def test_a_check_without_traffic_is_told_whatever_is_emulated() -> None:
 
 
 def test_a_check_of_an_unknown_station_is_told_with_the_nearest_name() -> None:
-    with pytest.raises(QosforgeError, match=r"verify\[0\]: no station is called 'vigo9' \(did you mean 'v"):
-        EvidenceParts.of(intent(("vigo1", "vigo9")), network(Flow(*LOCAL)), {"e300"})
+    with pytest.raises(
+        QosforgeError, match=r"verify\[0\]: no station is called 'trafic3' \(did you mean 'traffic3'"
+    ):
+        EvidenceParts.of(intent(("vigo1", "trafic3")), network(Flow(*LOCAL)), {"e300"})
 
 
 def on_path(source: Measurement, path: str, evidence: str) -> Measurement:

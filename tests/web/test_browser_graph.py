@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.campus import write_campus
 from qosforge.access.roles import Role
@@ -83,11 +83,17 @@ def test_a_large_network_is_panned_zoomed_and_filtered(tab: Callable[..., Tab], 
     page.wait_for_url("**/networks/large/devices/d299")
 
 
+def _drawn(graph: Locator) -> int:
+    """How many devices the graph draws by themselves."""
+    return int(graph.get_attribute("data-drawn") or "")
+
+
 def test_devices_are_folded_until_one_asks_for_them(tab: Callable[..., Tab], ann: str) -> None:
     one = tab()
     page = _open(one, ann)
     graph = page.get_by_role("application")
-    folded = _picture(page)
+    folded, first = _picture(page), _drawn(graph)
+    assert first < DEVICES
     box = graph.bounding_box()
     assert box is not None
     page.mouse.click(
@@ -95,12 +101,14 @@ def test_devices_are_folded_until_one_asks_for_them(tab: Callable[..., Tab], ann
     )  # the devices behind the first
     unfolded = _picture(page)
     assert unfolded != folded
+    assert first < _drawn(graph) < DEVICES
     assert page.url.endswith("/networks/large"), "it stands for devices, and leads to none"
     page.get_by_role("button", name="Show all").click()
     all_unfolded = _picture(page)
     assert all_unfolded not in (folded, unfolded)
     page.get_by_role("button", name="Fold again").click()
     assert _picture(page) not in (unfolded, all_unfolded)
+    assert _drawn(graph) == first
     one.require_sound()
 
 

@@ -141,7 +141,7 @@ def test_so_many_jobs_wait_as_one_says(backend: Backend) -> None:
     while (first := backend.jobs.progress("first")) and first.state == "waiting":
         time.sleep(0.01)
     assert submit("second").state == "waiting"
-    with pytest.raises(TooBusy, match="1 computations"):
+    with pytest.raises(TooBusy, match="1 computation of yours"):
         submit("third")
 
 

@@ -106,6 +106,14 @@ def test_the_whole_campus_at_a_glance(client: TestClient, viewer: dict[str, str]
     assert "requested 35 %, applied 35.7 % (+0.7 points of the link rate)" in told
 
 
+def test_a_class_that_a_device_does_not_serve_and_is_told_of_has_a_cell(
+    client: TestClient, viewer: dict[str, str]
+) -> None:
+    text = (root() / "examples" / "policies" / "remote-control.yaml").read_text(encoding="utf-8")
+    told = _plain(_preview(client, viewer, _form(text)))
+    assert "robin on r2: an error stands against it" in told
+
+
 def test_what_devices_would_be_given_stands_before_what_is_found(
     client: TestClient, viewer: dict[str, str]
 ) -> None:

@@ -14,6 +14,7 @@ import structlog
 from qosforge.compute import Compute, TooBusy
 from qosforge.compute_process import Limits
 from qosforge.errors import QosforgeError, ServiceError
+from qosforge.units import counted
 
 JobState = Literal["waiting", "computing", "done", "failed"]
 QueueName = Literal["short", "long"]
@@ -145,7 +146,7 @@ class JobQueues:
                     del self._progress[stale.key]
             most = MAX_WAITING_PER_PERSON if most_waiting is None else most_waiting
             if len(target.waiting_for(person)) >= most:
-                raise TooBusy(f"{most} computations of yours wait already", hint="come again")
+                raise TooBusy(f"{counted(most, 'computation')} of yours wait already", hint="come again")
             self._ended.pop(key, None)
             submitted = self._progress[key] = JobProgress("waiting")
             target.add(_QueuedJob(key, person, topic, function, arguments, at_end))

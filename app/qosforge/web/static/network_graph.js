@@ -95,7 +95,7 @@ function place() {
 function fold(above, rest, x, y) {
   const all = rest.flatMap(behind);
   const drifted = all.filter((id) => known.get(id).state === "drifted").length;
-  const count = canvas.dataset.more.replace("{}", all.length);
+  const count = all.length === 1 ? canvas.dataset.one : canvas.dataset.more.replace("{}", all.length);
   return {
     group: "nodes",
     data: { id: `fold ${above}`, above, fold: all.length, label: drifted ? `▸ ${count}\n≠ ${drifted}` : `▸ ${count}`, state: drifted ? "drifted" : "folded" },
@@ -117,6 +117,7 @@ function draw() {
     cy.elements().remove();
     cy.add([...nodes, ...lines, ...toFolds]);
   });
+  canvas.dataset.drawn = nodes.filter((one) => !one.data.fold).length; // a canvas shows nobody how many
 }
 
 function edge({ symbols, ...data }) {
@@ -232,7 +233,10 @@ document.addEventListener("htmx:afterSettle", async () => {
   if (!pending || element("pending")) return;
   pending = false;
   const now = await load();
-  for (const { id, state } of now.devices) known.get(id).state = state;
+  for (const { id, state } of now.devices) {
+    const one = known.get(id); // the inventory may have gained a device meanwhile
+    if (one) one.state = state;
+  }
   links.splice(0, links.length, ...now.links);
   filter();
 });
