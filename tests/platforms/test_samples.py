@@ -54,7 +54,8 @@ def test_commands_of_a_shaping_guide_are_all_listed() -> None:
 
 
 def test_a_policer_that_marks_down_is_understood() -> None:
-    assert _unknown("catalyst-2950", "06-command-reference-police.txt") == []
+    # The manual's example has the policy alone.
+    assert _unknown("catalyst-2950", "06-command-reference-police.txt") == ["class CM"]
 
 
 def test_what_autoqos_typed_is_understood_as_a_whole() -> None:
