@@ -197,7 +197,7 @@ def look_at_four_makers(page: Page) -> None:
     preview = page.get_by_role("region", name="What the devices would do")
     expect(preview).to_contain_text("✔ No errors")
     preview.get_by_role("button", name="Read the devices now").click()
-    expect(preview.get_by_text("lines to enter")).to_have_count(9, timeout=LONG_MS)
+    expect(preview.locator(".badge.changes")).to_have_count(9, timeout=LONG_MS)
     for name, (kind, line, traffic_class) in MAKERS.items():
         device = preview.locator(f"#device-{name}")
         expect(device).to_contain_text(kind)

@@ -83,6 +83,10 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
         assert LINE.findall(call("/preview/device", device="r1")) == LINE.findall(opened)
     assert sorted(DEVICE.findall("".join(some))) == sorted(DEVICE.findall(whole))
     assert FINDING.findall(rest) == FINDING.findall(whole)
+    would = re.search(r'data-would="([^"]*)"', whole)
+    assert would  # what would change stands beside the button that starts, in parts as well
+    assert f'data-would="{would[1]}"' in rest
+    assert "were never read" in would[1]
     assert "No errors" in whole
     assert "No errors" in rest
 

@@ -179,7 +179,7 @@ def test_a_preview_in_parts_tells_in_the_end_what_a_run_would_be_rejected_for(
     assert "✔ No errors" in _plain(rest())
     page = rest(text=(root() / "policies" / "impossible.yaml").read_text(encoding="utf-8"))
     assert re.search(r"\d objectives? (is|are) below what the links", _plain(page))
-    assert re.search(r'data-would="\d objectives? (is|are) beyond what the links allow"', page)
+    assert re.search(r'data-would="[^"]+; \d objectives? (is|are) beyond what the links allow"', page)
     page = rest(unsound=2, network="real")
     assert "2 devices have errors" in _plain(page)
     assert "data-unless-accepted" not in page
@@ -398,9 +398,11 @@ def test_devices_are_read_when_asked(
     assert "never read" not in page
     shown = _preview(client, viewer, _form())
     again = _plain(shown)
-    assert "lines to enter" in again
-    assert re.search(r'data-would="9 of 9 devices would change: \d+ lines"', shown)  # beside the button that starts
-    assert re.search(r"9 of 9 devices would change : \d+ lines", again)
+    said = re.search(r'data-would="9 of 9 devices would change: \+(\d+) −(\d+) lines"', shown)
+    assert said  # beside the button that starts, and counted as a run counts it
+    each = re.findall(r'"badge changes">\+(\d+) −(\d+) lines?<', shown)
+    assert [int(said[1]), int(said[2])] == [sum(int(row[n]) for row in each) for n in (0, 1)]
+    assert re.search(r"9 of 9 devices would change: \+\d+ −\d+ lines", again)
 
 
 def test_only_who_may_look_sees_it(client: TestClient, backend: Backend) -> None:

@@ -20,11 +20,21 @@ from qosforge.compute import TookTooLong
 from qosforge.deploy.route import lab_of
 from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.errors import InputError
+from qosforge.intent.policy_source import load_policy
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Network
 from qosforge.reports.preview import PolicyPreview
+from qosforge.tester.measurement.judging import has_objectives
 from qosforge.web.pages import ThePage, sees
-from qosforge.web.views.preview import FIRST_PART, MAX_WHOLE_DEVICES, PART, LargePreview, PreviewForm, PreviewView
+from qosforge.web.views.preview import (
+    FIRST_PART,
+    MAX_WHOLE_DEVICES,
+    PART,
+    LargePreview,
+    PartsSoFar,
+    PreviewForm,
+    PreviewView,
+)
 
 router = APIRouter()
 
@@ -33,7 +43,7 @@ REST_SHARE = 0.75
 """Of the time of a request, what the checks of a whole network may take: else the request itself would be ended,
 and nobody told what was not checked.
 """
-Count = Annotated[int, Form(ge=0, le=1_000_000)]
+SoFar = Annotated[PartsSoFar, Depends()]
 
 
 @router.post("/preview", dependencies=sees(Role.VIEWER, recorded=False))
@@ -76,26 +86,17 @@ def part(
     caller: Caller,
     backend: TheBackend,
     form: TheForm,
-    done: Count,
-    unsound: Count,
+    so_far: SoFar,
 ) -> Response:
-    """The next devices of the preview of a large network; ``done`` came before, ``unsound`` of them with errors."""
+    """The next devices of the preview of a large network; ``so_far`` is what came before."""
     names = _devices_in_scope(caller, backend, form)
-    end = done + PART if done else FIRST_PART
-    view = _part(caller, backend, form, names[done:end])
-    return page.answer(
-        "preview/part.html.j2",
-        view=view,
-        done=min(end, len(names)),
-        of=len(names),
-        unsound=unsound + view.unsound,
-    )
+    end = so_far.done + PART if so_far.done else FIRST_PART
+    view = _part(caller, backend, form, names[so_far.done : end])
+    return page.answer("preview/part.html.j2", view=view, of=len(names), so_far=so_far + view.so_far)
 
 
 @router.post("/preview/rest", dependencies=sees(Role.VIEWER, recorded=False))
-def rest(
-    *, page: ThePage, caller: Caller, backend: TheBackend, form: TheForm, done: Count, unsound: Count
-) -> Response:
+def rest(*, page: ThePage, caller: Caller, backend: TheBackend, form: TheForm, so_far: SoFar) -> Response:
     """What is found of a large network as a whole, after its devices."""
     _visible_network(caller, backend, form)
     end = time.monotonic() + REST_SHARE * backend.settings.request_seconds
@@ -104,7 +105,7 @@ def rest(
         view = _compiled(caller, backend, form, "rest", _required(caller, backend, form), end=end)
     except TookTooLong:
         view = None
-    return page.answer("preview/rest.html.j2", view=view, of=done, unsound=unsound)
+    return page.answer("preview/rest.html.j2", view=view, so_far=so_far)
 
 
 @router.post("/preview/device", dependencies=sees(Role.VIEWER, recorded=False))
@@ -218,4 +219,5 @@ def _compiled(
         editable=form.is_edited,
         unread={},
         real=lab_of(backend.settings, network) is None,
+        judged=kind == "part" or has_objectives(load_policy(written).intent),
     )

@@ -77,6 +77,7 @@ function gate(waits = false) {
   const link = why.querySelector("a.wrong");
   const would = why.querySelector("a.would");
   const told = [section.querySelector("[data-would]")?.dataset.would, section.querySelector("[data-predicted]")?.dataset.predicted];
+  if (told[0]) told.push(why.dataset.unmeasured);
   const size = against ? "" : told.filter(Boolean).join("; ");
   would.hidden = waits || !size;
   would.textContent = size;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.reports.class_lines import ClassLine, class_lines
 from qosforge.reports.fidelity import FidelityCell, fidelity_by_class
 from qosforge.reports.folded_findings import FindingFold, fold_findings
+from qosforge.reports.gathered_changes import GatheredChange, difference_or_lines
 from qosforge.reports.grouped_findings import FindingGroup, GroupRow, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 from qosforge.reports.proofs import Proofs, proof_of, proofs
@@ -35,6 +36,7 @@ MAX_SHOWN_DEVICES = 40
 """Devices that are listed; further ones are folded away."""
 
 _Name = Annotated[str, Form(max_length=128)]
+_Count = Annotated[int, Form(ge=0, le=100_000_000)]
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,29 @@ class PreviewForm:
             return backend.policies.seen_by(caller).get(self.policy, number).written()
         included = backend.policies.seen_by(caller).get(self.begun, self.number).included if self.begun else {}
         return PolicySource(self.text, self.name, included)
+
+
+@dataclass(frozen=True)
+class PartsSoFar:
+    """How many devices of a preview are ``done``: ``unsound`` ones have errors, ``unread`` ones were never read.
+
+    ``changed`` ones would have lines ``added`` and ``removed``. A preview in parts sends this along with each part.
+    """
+
+    done: _Count
+    unsound: _Count = 0
+    unread: _Count = 0
+    changed: _Count = 0
+    added: _Count = 0
+    removed: _Count = 0
+
+    def __add__(self, other: PartsSoFar) -> PartsSoFar:
+        return PartsSoFar(**{name: count + getattr(other, name) for name, count in asdict(self).items()})
+
+    @property
+    def values(self) -> dict[str, int]:
+        """The counts by name, as the next part is asked for."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -163,6 +188,13 @@ class DeviceView:
         """What would be entered: nothing where it holds the plan already, ``None`` where it was never read."""
         return None if self.preview.candidate is None else self._entries(self.preview.candidate.delta)
 
+    @cached_property
+    def change(self) -> GatheredChange:
+        """What its configuration would lose and gain, as a run has it; nothing where it was never read."""
+        found = self.preview.candidate
+        lines = difference_or_lines(found.difference, found.delta) if found and found.delta else ()
+        return GatheredChange((self.name,), lines)
+
     @property
     def inverse(self) -> tuple[ConfigurationEntry, ...]:
         """What would undo it."""
@@ -180,7 +212,7 @@ class DeviceView:
 @dataclass(frozen=True)
 class PreviewView:
     """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now. ``real`` says
-    that the devices are reached themselves, not a lab's in their place.
+    that the devices are reached themselves, not a lab's in their place; ``judged``, that a check judges a class.
     """
 
     preview: PolicyPreview
@@ -190,6 +222,7 @@ class PreviewView:
     editable: bool
     unread: Mapping[str, str]
     real: bool = False
+    judged: bool = True
 
     @property
     def unconfirmed(self) -> int:
@@ -251,6 +284,18 @@ class PreviewView:
         """The devices that serve every class as requested."""
         noted = {device.name for device in self.noted}
         return tuple(device for device in self.devices if device.name not in noted)
+
+    @property
+    def so_far(self) -> PartsSoFar:
+        """Its devices, counted."""
+        return PartsSoFar(
+            done=len(self.devices),
+            unsound=self.unsound,
+            unread=sum(device.entries is None for device in self.devices),
+            changed=sum(bool(device.entries) for device in self.devices),
+            added=sum(device.change.added for device in self.devices),
+            removed=sum(device.change.removed for device in self.devices),
+        )
 
     @property
     def unsound(self) -> int:
