@@ -45,8 +45,8 @@ class RunVerdicts:
             if _observed(row, last) > _observed(best, last):
                 worst[row.bound.label] = row
         chosen = [*worst.values(), *(row for row in rows if last in row.sides and row.sides[last].outcome != "met")]
-        first = [row for row in rows if any(row is one for one in chosen)]
-        return first, [row for row in rows if all(row is not one for one in first)]
+        seen = {id(row) for row in chosen}  # rows that are alike are rows of their own
+        return [row for row in rows if id(row) in seen], [row for row in rows if id(row) not in seen]
 
     @property
     def sides(self) -> list[When]:
