@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from qosforge.artifacts.store import FileArtifacts
 from qosforge.errors import DeviceError, InputError, InputErrors, Place
@@ -17,7 +18,7 @@ from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import ReadSummary
-from qosforge.runs.record.tables import JournalAction, RunStatus, Verdict
+from qosforge.runs.record.tables import RUNS, JournalAction, RunStatus, Verdict
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import LockResult
@@ -131,6 +132,33 @@ def test_why_a_run_was_to_be_rolled_back_stands_first_once_its_devices_are_put_b
     ]
     unmet = AdviceKind.CHANGE_POLICY if verdict else AdviceKind.RETRY
     assert ended.outcome.advice is unmet
+
+
+def test_a_run_of_a_release_that_kept_no_step_of_its_reason_is_settled(
+    run_requests: RunRequests, order: Submission
+) -> None:
+    context, store = waits(run_requests, order), run_requests.store
+    store.set_status(context.run_id, RunStatus.NEEDS_RECOVERY, reason=WHY)
+    words = {"reason": "r1 is away. It answered nothing", "reason_step": "", "outcome_reasons": None}
+    store.database.transact(lambda connection: connection.execute(sa.update(RUNS).values(words)))
+    before = run_requests.run(context.run_id).outcome
+    assert before is not None
+    assert before.short == "r1 is away"
+    wait.set_settled(context)
+    ended = run_requests.run(context.run_id)
+    assert (ended.status, ended.reason_step) == (RunStatus.ROLLED_BACK, "rollback")
+    assert ended.reason.startswith("r1 is away. It answered nothing; ")
+
+
+def test_a_run_that_was_given_up_is_recovered_once_its_boxes_are_put_back(
+    run_requests: RunRequests, order: Submission
+) -> None:
+    context = waits(run_requests, order)
+    run_requests.store.journal.append(context.run_id, wait.scope(context)[0], JournalAction.UNDONE)
+    wait.set_settled(context)
+    ended = run_requests.run(context.run_id).outcome
+    assert ended is not None
+    assert ended.kind is OutcomeKind.RECOVERED
 
 
 @pytest.mark.usefixtures("stopped")

@@ -21,7 +21,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.note import note
 from qosforge.reports.model import ClassVerdict
 from qosforge.resources import root
-from qosforge.runs.record.interruption import put_back
+from qosforge.runs.record.interruption import interrupted_outcome, put_back
 from qosforge.runs.record.next_try import set_next_try
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way, retry
 from qosforge.runs.record.step_error import StepError
@@ -286,6 +286,22 @@ def test_a_device_between_two_states_is_named_with_what_comes_next(
     home = text(client.get("/").text)
     assert "gold on campus : e300 stands between two states; the service brings it back by itself" in home
     assert "the table is full" not in home
+
+
+def test_what_was_said_as_the_reason_is_no_further_reason_where_a_change_stayed_on_a_device(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    with store.stage(run, "push", StageSummary(errors=[StepError(device="e300", message="the table is full")])):
+        pass
+    why = Reason("the table is full", "push", RECOVER, "e300")
+    store.set_status(run, RunStatus.NEEDS_RECOVERY, reason=why)
+    back = put_back(store.get_run(run))
+    status, reason = interrupted_outcome(run, {"a1"}, {"a1", "e300"}, back, RunStatus.ROLLED_BACK)
+    store.set_status(run, status, reason=reason)
+    head = text(client.get(f"/runs/{run}/progress").text)
+    assert head.count("the table is full") == 1
+    assert "more reason" not in head
 
 
 def test_the_way_on_names_a_button_of_the_page_not_a_command(

@@ -25,7 +25,7 @@ _UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REJECTED})
 
 def error_texts(stages: Sequence[Stage], told: Collection[OutcomeReason] = ()) -> Iterator[str]:
     """What stages say went wrong, in their order; without the reasons that are ``told`` already."""
-    known = {(one.device, one.short) for one in told}
+    known = {(one.device, words) for one in told for words in (one.short, one.message)}
     for stage in stages:
         yield from (str(one) for one in stage.summary.errors if (one.device, one.message) not in known)
         if stage.summary.error and ("", stage.summary.error) not in known:

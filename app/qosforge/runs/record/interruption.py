@@ -29,7 +29,7 @@ def put_back(run: Run) -> Reason:
     unmet = run.verdict in _NOT_MET
     return Reason(
         told,
-        "measure-after" if unmet else first.step,
+        "measure-after" if unmet else first.step or "rollback",  # earlier releases kept none
         NOT_MET if unmet else retry(run.id),
         "" if unmet else first.device,
         short=first.short,
@@ -62,5 +62,6 @@ def adding_put_back(why: Reason) -> Reason:
 
 def _adding(why: Reason, more: str) -> Reason:
     first, *others = why.reasons
-    told = first.model_copy(update={"message": f"{first.message}; {more}", "short": f"{first.short}; {more}"})
+    # Its short form stays: by it errors of the stages are known as told already.
+    told = first.model_copy(update={"message": f"{first.message}; {more}"})
     return replace(why, message=f"{why.message}; {more}", parts=(told, *others))

@@ -25,13 +25,14 @@ _KINDS = {
 def read_outcome(columns: Mapping[str, Any]) -> RunOutcome | None:
     """The outcome that columns of a run are; ``None`` while it has none.
 
-    A run of a release that did not keep its reasons apart has its one sentence as the only one.
+    A run of a release that did not keep its reasons apart has its words as the only one, and their first sentence
+    as the line that says it in short.
     """
     if not columns["outcome_kind"]:
         return None
     reasons, back, advice = columns["outcome_reasons"], columns["rolled_back_by"], columns["outcome_advice"]
     if reasons is None and columns["reason"]:
-        told = {"message": columns["reason"], "short": columns["reason"]}
+        told = {"message": columns["reason"], "short": columns["reason"].partition(". ")[0]}
         reasons = [{**told, "step": columns["reason_step"], "device": columns["reason_device"]}]
     return RunOutcome(
         kind=OutcomeKind.ROLLED_BACK_BY_HAND if back else OutcomeKind(columns["outcome_kind"]),
@@ -46,7 +47,7 @@ def outcome_kind(status: RunStatus, advice: str, *, rolls_back: bool, was_half_w
     """What a run comes to with a status; ``None`` where it goes on.
 
     ``advice`` is the kind of its way on, ``rolls_back`` says whether it was to roll another run back, and
-    ``was_half_way`` whether a device of it stood between two states until now.
+    ``was_half_way`` whether a device of it stood between two states after its attempt.
     """
     if status is RunStatus.KEPT and advice == AdviceKind.RETRY_LEFT_OUT:
         return OutcomeKind.KEPT_IN_PART

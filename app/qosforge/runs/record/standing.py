@@ -18,19 +18,19 @@ def mark_rolled_back(connection: sa.Connection, before: Run, now: Run) -> None:
     """
     kept = now.status is RunStatus.KEPT
     if now.rollback_of is not None and kept != (before.status is RunStatus.KEPT):
-        (_take_back if kept else _let_stand)(connection, now.rollback_of, now.id)
+        (_set_rolled_back if kept else _set_standing)(connection, now.rollback_of, now.id)
 
 
-def _take_back(connection: sa.Connection, run_id: str, by: str) -> None:
+def _set_rolled_back(connection: sa.Connection, run_id: str, by: str) -> None:
     of = _set(connection, run_id, by, sa.true())
     if of is not None:
-        _let_stand(connection, of, run_id)
+        _set_standing(connection, of, run_id)
 
 
-def _let_stand(connection: sa.Connection, run_id: str, by: str) -> None:
+def _set_standing(connection: sa.Connection, run_id: str, by: str) -> None:
     of = _set(connection, run_id, None, RUNS.c.rolled_back_by == by)
     if of is not None:
-        _take_back(connection, of, run_id)
+        _set_rolled_back(connection, of, run_id)
 
 
 def _set(connection: sa.Connection, run_id: str, by: str | None, where: sa.ColumnElement[bool]) -> Any:

@@ -246,11 +246,14 @@ class RunStore:
     def _due(self) -> sa.ColumnElement[bool]:
         return RUNS.c.status.in_(sorted(WAITING)) & (RUNS.c.due <= self.now())
 
-    def change(self, run_id: str, change: RunChange, by: tuple[str, RunAction] | str = "") -> Run:
+    def change(
+        self, run_id: str, change: RunChange, by: tuple[str, RunAction] | str = "", *, settles: bool = False
+    ) -> Run:
         """Look at a run and set columns of it, in one transaction that nobody gets in between.
 
         A change of status, attempt or what it waits for becomes an event, caused ``by`` somebody or by nobody; with
         an action, who caused it has a hand in what the run does from then on. An end is a line of the log, too.
+        ``settles``: its devices were put back after its attempt was over, even if it was not seen half-way.
 
         Raises:
             ValueError: it would end the run without its change, and without a reason.
@@ -272,7 +275,8 @@ class RunStore:
             status = RunStatus(values.get("status", run.status))
             if status in REASONED and status is not run.status and not values.get("reason"):
                 raise ValueError(f"run {run_id} cannot become {status} without a reason")
-            columns = {**_outcome_of(run, status, values), **values, "updated": self.now()}
+            outcome = _outcome_of(run, status, values, settles=settles)
+            columns = {**outcome, **values, "updated": self.now()}
             update = sa.update(RUNS).where(RUNS.c.id == run_id).values(columns)
             changed = read_run(connection.execute(update.returning(*RUNS.c)).one())
             mark_rolled_back(connection, run, changed)
@@ -380,7 +384,7 @@ class RunStore:
         self.database.announce(connection)
 
 
-def _outcome_of(run: Run, status: RunStatus, values: Mapping[str, Any]) -> dict[str, str]:
+def _outcome_of(run: Run, status: RunStatus, values: Mapping[str, Any], *, settles: bool) -> dict[str, str]:
     """What a run comes to that changes its status."""
     if status is run.status:
         return {}
@@ -388,6 +392,6 @@ def _outcome_of(run: Run, status: RunStatus, values: Mapping[str, Any]) -> dict[
         status,
         values.get("outcome_advice", ""),
         rolls_back=run.rollback_of is not None,
-        was_half_way=run.status is RunStatus.NEEDS_RECOVERY,
+        was_half_way=settles or run.status is RunStatus.NEEDS_RECOVERY,
     )
     return {"outcome_kind": kind.value if kind else ""}

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from qosforge.compiler.resolve import resolve
 from qosforge.errors import StoreError
 from qosforge.policy_library.trust import find_distrust
-from qosforge.run_outcome import OutcomeKind
 from qosforge.runs.record.interruption import adding_put_back, interrupted_outcome, put_back
 from qosforge.runs.record.leases import DeviceLocked
 from qosforge.runs.record.lineage import contributors
@@ -297,14 +296,11 @@ def set_settled(context: Context) -> Done:
         if not saved:
             why = adding_put_back(why)
         status, reason = interrupted_outcome(run.id, saved, touched, why, ended)
-        values = {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
-        # Of its own accord a run rolls back within its attempt: this one's was over.
-        later = {"outcome_kind": OutcomeKind.RECOVERED.value} if status is RunStatus.ROLLED_BACK else {}
-        return values | later
+        return {"status": status.value, **reason.columns(), "waits_for": "", "due": None}
 
     if context.store.get_run(context.run_id).status in _UNSETTLED:
         context.store.leases.release(context.run_id)  # of a run that was given up nobody else does it
-    context.store.change(context.run_id, settle)
+    context.store.change(context.run_id, settle, settles=True)
     return Done()
 
 
