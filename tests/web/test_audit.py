@@ -16,6 +16,7 @@ from qosforge.resources import root
 from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
+from qosforge.web.views import audit as audit_views
 from tests.web.people import Persons
 from tests.web.recorded import record, startups
 
@@ -133,3 +134,19 @@ def test_a_network_that_was_never_read_says_so(site: TestClient) -> None:
 
 def test_others_have_no_part_in_it(site: TestClient) -> None:
     assert site.get("/networks/infn-fnal/audit").status_code == 403
+
+
+def test_an_audit_that_failed_is_told_and_made_again_where_somebody_asks(
+    site: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_views, "audit_view", ord)  # with two arguments, it fails in its process
+    for _ in range(300):
+        if "could not be audited" in (page := site.get(AUDIT).text):
+            break
+        time.sleep(0.1)
+    again = f"{AUDIT}?retry=true"
+    assert f'href="{again}"' in page
+    assert "could not be audited" in site.get(AUDIT).text
+    monkeypatch.undo()
+    assert 'id="auditing"' in site.get(again).text
+    assert "could not be audited" not in _audited(site)

@@ -114,12 +114,16 @@ def _form(page: Page, errors: Sequence[QosforgeError] = (), status: int = 200) -
 
 
 @router.get("/networks/{network}/audit", dependencies=sees(Role.VIEWER))
-def show_audit(*, page: ThePage, caller: Caller, backend: TheBackend, network: str, sought: Sought) -> Response:
-    """A network's audit by the last readings of its devices, or how far it is. No device is asked."""
+def show_audit(
+    *, page: ThePage, caller: Caller, backend: TheBackend, network: str, sought: Sought, retry: bool = False
+) -> Response:
+    """A network's audit by the last readings of its devices, or how far it is; one that failed is made again to
+    ``retry``. No device is asked.
+    """
     found = backend.networks.network(network)
     return page.answer(
         "networks/audit.html.j2",
         network=found,
-        progress=submit_audit(backend, found, person=caller.name),
+        progress=submit_audit(backend, found, person=caller.name, retry=retry),
         **_narrowed(sought),
     )

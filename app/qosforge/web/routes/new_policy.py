@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -9,6 +10,7 @@ from fastapi import APIRouter, Query, Response
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.errors import QosforgeError
 from qosforge.policy_library.groups import RECOMMENDED
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
@@ -37,9 +39,11 @@ def starts(
     there is no more to say than the page's ``state`` does.
     """
     caller.require(Role.VIEWER, network)
-    context = _starts(caller, backend, network)
-    if state and state == context["state"]:
+    # The page asks again and again while it is computed: what has failed meanwhile is told, not begun again.
+    known = _known_fits(caller, backend, network, retry=not state.startswith(f"{network} "))
+    if state and state == known.state:
         return Response(status_code=204)
+    context = _starts(caller, backend, known)
     chosen = from_
     if offered and from_ == offered:
         chosen = context["recommended"] or from_
@@ -50,7 +54,7 @@ def new_policy_form(page: Page, caller: Principal, backend: Backend, start: str,
     """The form; ``start`` is what it begins from, where that is chosen already."""
     networks = caller.networks(backend.networks.names(), Role.OPERATOR)
     shown = network if network in networks else next(iter(networks), "")
-    context = _starts(caller, backend, shown)
+    context = _starts(caller, backend, _known_fits(caller, backend, shown, retry=True))
     groups = context["groups"]
     known = [card.about.name for card in (*groups.starting_points, *groups.own, *groups.papers)]
     first = context["recommended"] or next((name for name in (RECOMMENDED, *known) if name in known), "")
@@ -63,22 +67,43 @@ def new_policy_form(page: Page, caller: Principal, backend: Backend, start: str,
     )
 
 
-def _starts(caller: Principal, backend: Backend, network: str) -> dict[str, Any]:
-    """The policies to start from, and how the shipped ones do on the network, as far as that is known."""
+@dataclass(frozen=True)
+class _Known:
+    """How the starting points do on a network, as far as that is known; ``problem`` says why it cannot be."""
+
+    network: str
+    state: str = ""
+    fits: Fits | None = None
+    problem: QosforgeError | None = None
+
+
+def _known_fits(caller: Principal, backend: Backend, network: str, *, retry: bool) -> _Known:
+    """Have the starting points compiled for a network, where there is one; to ``retry`` also where that failed.
+
+    That it cannot be done is no error of the page: a policy can begin without it.
+    """
+    if not network:
+        return _Known(network)
+    try:
+        found, seen = backend.networks.network(network), backend.policies.seen_by(caller)
+        progress = submit_fits(backend, seen, found, person=caller.name, retry=retry)
+    except QosforgeError as error:
+        return _Known(network, f"{network} failed", problem=error)
+    fits = progress.result if progress.state == "done" else None
+    return _Known(network, f"{network} {progress.state}", fits, progress.error)
+
+
+def _starts(caller: Principal, backend: Backend, known: _Known) -> dict[str, Any]:
+    """The policies to start from, with what is known of the shipped ones on the network."""
     seen = backend.policies.seen_by(caller)
     groups = PolicyGroups.of([PolicyCard(one, policy_summary(seen, one), ()) for one in seen.newest()])
-    names = [card.about.name for card in groups.starting_points]
-    fits: Fits | None = None
-    state = ""
-    if network and names:
-        progress = submit_fits(backend, seen, names, backend.networks.network(network), person=caller.name)
-        fits = progress.result if progress.state == "done" else None
-        state = f"{network} {progress.state}"
+    fits = known.fits
     return {
         "groups": groups,
         "fits": fits,
-        "network": network,
-        "state": state,
-        "computing": state.endswith(("waiting", "computing")),
-        "recommended": recommended_start(fits) if fits is not None else "" if network else RECOMMENDED,
+        "problem": known.problem,
+        "network": known.network,
+        "state": known.state,
+        "computing": known.state.endswith((" waiting", " computing")),
+        "recommended": recommended_start(fits) if fits is not None else "" if known.network else RECOMMENDED,
     }

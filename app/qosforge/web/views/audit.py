@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -17,9 +15,8 @@ from qosforge.dscp import dscp_name
 from qosforge.finding_codes import load_codes
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
-from qosforge.memoise import memoise_at_most
 from qosforge.platforms.device_text import DeviceText
-from qosforge.release import release
+from qosforge.web.views.readings_key import readings_key
 
 SHOWN = 6
 """Places of a group that are shown at once; more are folded."""
@@ -133,18 +130,17 @@ class AuditView:
         return sum(len(group.findings) for group in self.groups if group.severity == severity)
 
 
-def submit_audit(backend: Backend, network: Network, *, person: str) -> JobProgress:
-    """Audit what the devices of a network were last known to hold, unless that is under way or done.
+def submit_audit(backend: Backend, network: Network, *, person: str, retry: bool = False) -> JobProgress:
+    """Audit what the devices of a network were last known to hold, unless that is under way, done or has failed;
+    where it has, only to ``retry``.
 
     Raises:
         TooBusy: too many jobs of this person wait.
         StoreError: an artifact is missing or damaged.
     """
-    readings = backend.summaries.of(network).readings
-    parts = [release(), _digest(network), {name: one.artifact for name, one in readings.items()}]
-    key = f"audit {network.name} {hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()}"
+    key = f"audit {network.name} {readings_key(backend, network)}"
     progress = backend.jobs.progress(key)
-    if progress is not None and progress.state != "failed":
+    if progress is not None and not (retry and progress.state == "failed"):
         return progress
     known = last_known(backend.run_requests.store, backend.artifacts, network)
     texts = {name: read.text for name, read in known.items()}
@@ -198,8 +194,3 @@ def _path(source: str, target: str, ways: list[MarkPath]) -> PathView:
             lost.setdefault(way.lost_at, []).append(change_text(way))
     marks = tuple(LostMarks(", ".join(m), *port) for port, m in lost.items())
     return PathView(source, target, kept, marks, ways[0].unread)
-
-
-@memoise_at_most(16)
-def _digest(network: Network) -> str:
-    return hashlib.sha256(network.model_dump_json(by_alias=True).encode()).hexdigest()

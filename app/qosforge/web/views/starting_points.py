@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,26 +17,29 @@ from qosforge.intent.editing import Change, Set, edited
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
+from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.policy_library.library import Policies
 from qosforge.preview.policy_check import check_policy
-from qosforge.release import release
 from qosforge.reports.grouped_findings import group_findings
 from qosforge.validation.checks import own_checks
 from qosforge.web.views.checks import fitting_checks
 from qosforge.web.views.preview import MAX_WHOLE_DEVICES
+from qosforge.web.views.readings_key import readings_key
 
 
 @dataclass(frozen=True)
 class StartFit:
     """A starting point on a network: how many errors its preview lists, and the devices that these are about.
 
-    ``problem`` says why it cannot be compiled for it at all. ``ports`` says whether it applies to any device.
+    ``problem`` says why it cannot be compiled for it at all. ``ports`` says whether it applies to any device, and
+    ``whole`` whether it was checked beyond being compiled.
     """
 
     errors: int = 0
     devices: tuple[str, ...] = ()
     problem: str = ""
     ports: bool = True
+    whole: bool = True
 
     @property
     def fits(self) -> bool:
@@ -76,27 +77,25 @@ def begin_from(written: PolicySource, name: str, network: Network | None) -> Beg
 
 
 def submit_fits(
-    backend: Backend, policies: Policies, names: Sequence[str], network: Network, *, person: str
+    backend: Backend, policies: Policies, network: Network, *, person: str, retry: bool = False
 ) -> JobProgress:
-    """Have the starting points compiled for a network by its last known configurations, unless that is under way or
-    done; the result is a `Fits`.
+    """Have the starting points compiled for a network by its last known configurations, unless that is under way,
+    done or has failed; where it has, only to ``retry``. The result is a `Fits`.
 
     Raises:
         TooBusy: too many jobs of this person wait.
         StoreError: an artifact is missing or damaged.
     """
-    known = {
-        name: read.text for name, read in last_known(backend.run_requests.store, backend.artifacts, network).items()
-    }
-    starts = {name: policies.get(name).written() for name in names}
-    parts = [
-        release(),
-        network.model_dump_json(by_alias=True),
-        {name: policy_digest(written) for name, written in starts.items()},
-        {name: text.digest for name, text in known.items()},
-    ]
-    key = f"starts {network.name} {hashlib.sha256(json.dumps(parts).encode()).hexdigest()}"
-    return backend.jobs.submit(key, start_fits, starts, network, known, person=person, topic="starting points")
+    found = {name: policies.get(name) for name in STARTING_POINTS}
+    starts = {name: policy.written() for name, policy in found.items() if policy.about.at is None}
+    digests = {name: policy_digest(written) for name, written in starts.items()}
+    key = f"starts {network.name} {readings_key(backend, network, digests)}"
+    progress = backend.jobs.progress(key)
+    if progress is not None and not (retry and progress.state == "failed"):
+        return progress
+    known = last_known(backend.run_requests.store, backend.artifacts, network)
+    texts = {name: read.text for name, read in known.items()}
+    return backend.jobs.submit(key, start_fits, starts, network, texts, person=person, topic="starting points")
 
 
 def start_fits(starts: Mapping[str, PolicySource], network: Network, running: Mapping[str, DeviceText]) -> Fits:
@@ -123,4 +122,5 @@ def _fit(written: PolicySource, network: Network, running: Mapping[str, DeviceTe
         errors=len(group_findings(errors)),
         devices=tuple(device.name for device in network.devices if device.name in about),
         ports=bool(checked.devices),
+        whole=checks is not None,
     )
