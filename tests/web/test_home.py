@@ -114,11 +114,26 @@ def test_what_needs_attention_stands_first(client: TestClient, persons: Persons,
     assert listed.index(stuck) < listed.index(waiting) < listed.index(failed)
     assert "&lt;img src=x&gt; on campus" in listed
     assert ">Review</a>" in listed
+    assert f'id="open-{stuck}" href="/runs/{stuck}"' in listed
     assert "1 device could not be read, 1 device is not as the last run left it" in listed
     assert listed.count(": the line is down") == 2
     assert "Needs approval" in listed
     assert "trouble" in _card(page, "infn-fnal")
     assert "1 device not reached" in _card(page, "itesm-wan")
+
+
+def test_an_older_end_is_told_by_the_newer_run_of_its_policy(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    older, other = _run(backend, "campus", RunStatus.ROLLED_BACK), _run(backend, "itesm", RunStatus.ROLLED_BACK)
+    stuck = _run(backend, "campus", RunStatus.NEEDS_RECOVERY)
+    _run(backend, "itesm", RunStatus.NEEDS_RECOVERY, policy="silver")
+    page = client.get("/").text
+    listed = page[page.index('class="waits"') : page.index('id="networks"')]
+    assert stuck in listed
+    assert other in listed
+    assert older not in listed
 
 
 def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
@@ -137,7 +152,7 @@ def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
     _run(backend, "campus", RunStatus.KEPT)  # nothing was measured of what the devices hold now
     page = client.get("/").text
     assert "? not compared since its last run" in _card(page, "campus")
-    assert "Verdict what stands was not measured" in _card(page, "campus")
+    assert "Objectives what stands was not measured" in _card(page, "campus")
     assert "Nothing waits." in page
     _watch(backend, "campus")
     assert "healthy" in _card(client.get("/").text, "campus")
@@ -176,7 +191,7 @@ def test_of_what_was_rolled_back_no_verdict_stands(client: TestClient, persons: 
     persons.add("ann", Role.OPERATOR).log_in(client)
 
     def verdict() -> str:
-        return _card(client.get("/").text, "campus").partition("Verdict")[2].partition("Objectives")[0]
+        return _card(client.get("/").text, "campus").partition("Objectives")[2].partition("Objectives of")[0]
 
     earlier = _run(backend, "campus", RunStatus.KEPT, Verdict.INCONCLUSIVE, policy="silver")
     kept = _run(backend, "campus", RunStatus.KEPT, Verdict.MET)
@@ -188,7 +203,8 @@ def test_of_what_was_rolled_back_no_verdict_stands(client: TestClient, persons: 
     _roll_back(backend, earlier, RunStatus.KEPT)
     assert "what was measured is rolled back" in verdict()
     objectives = told(client.get("/networks"))
-    assert "not measured" in objectives
+    assert "what was measured is rolled back" in objectives
+    assert "not measured" not in objectives
     assert "✔ met" not in objectives
 
 

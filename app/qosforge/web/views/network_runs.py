@@ -17,11 +17,14 @@ _HELD = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
 class NetworkRuns:
     """Of the newest runs of a network: ``held`` is the one whose policy its devices hold, ``last`` the newest that
     is over, ``half_way`` one with a device between two states; each ``None`` where there is none.
+
+    ``was_kept``: one was kept, whether or not it was rolled back since.
     """
 
     held: Run | None
     last: Run | None
     half_way: Run | None
+    was_kept: bool
 
 
 def network_runs(backend: Backend, network: str) -> NetworkRuns:
@@ -38,4 +41,5 @@ def network_runs(backend: Backend, network: str) -> NetworkRuns:
         held=next(held, None),
         last=next((run for run in runs if run.status.final), None),
         half_way=next((run for run in runs if run.status is RunStatus.NEEDS_RECOVERY), None),
+        was_kept=any(run.status in _HELD and run.rollback_of is None for run in runs),
     )

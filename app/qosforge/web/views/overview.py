@@ -198,8 +198,12 @@ class Overview:
 
     @property
     def failed(self) -> tuple[RunOutline, ...]:
-        """The last run of a network, where it ended without its change."""
-        return tuple(one.last for one in self.networks if one.last and one.last.status in _UNWELL)
+        """The last run of a network, where it ended without its change; one of a policy of which a newer run wants
+        somebody is told by that.
+        """
+        newer = {(run.network, run.policy) for run in (*self.waiting, *self.stuck)}
+        last = (one.last for one in self.networks if one.last and one.last.status in _UNWELL)
+        return tuple(run for run in last if (run.network, run.policy) not in newer)
 
     @property
     def breaking(self) -> tuple[RunOutline, ...]:
