@@ -188,13 +188,14 @@ def test_broken_objectives_are_seen_at_the_step_that_showed_them(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str
 ) -> None:
     roll_back(backend, run)
-    assert steps(client, run)["Measure after"] == "failed"
+    assert steps(client, run)["Measure after"] == "done"
     assert steps(client, run)["Roll back"] == "done"
     page = client.get(f"/runs/{run}").text
     assert re.search(r'aria-current="page"[^>]*>\s*Objectives', page)
     progress = text(client.get(f"/runs/{run}/progress").text)
     assert "Evidence: emulated (simulated)" in progress
     assert "Step Measure after the change" in progress
+    assert re.search(r"Measure after : done [^:]*1 broken", progress)
     assert progress.count("voice a→b: delay p95 is ") == 1
 
 
@@ -216,7 +217,7 @@ def test_a_rollback_that_was_refused_at_first_is_no_reason_but_history(
 ) -> None:
     store = backend.run_requests.store
     measure(backend, run, "measure-after")
-    refused = StepError(device="e300", message="the table is full")
+    refused = StepError(device="e300", message="the table is full.")
     for _ in range(2):
         with store.stage(run, "rollback", StageSummary(errors=[refused])):
             pass
@@ -225,6 +226,9 @@ def test_a_rollback_that_was_refused_at_first_is_no_reason_but_history(
     left = Reason("the table is full", "rollback", RECOVER, "e300")
     why = half_way(left, Reason("loss", "measure-after", NOT_MET))
     store.set_status(run, RunStatus.NEEDS_RECOVERY, Verdict.BROKEN, reason=why)
+    half = text(client.get(f"/runs/{run}/progress").text)
+    assert re.search(r"Measure after : done [^:]*1 broken", half)
+    assert half.index("What to do") < half.index("Try now to roll back")
     store.set_status(run, RunStatus.ROLLED_BACK, reason=put_back(store.get_run(run)))
     head = text(client.get(f"/runs/{run}/progress").text)
     assert re.search(r"↩ rolled back voice a→b: delay p95 is [^.]*\S", head)
@@ -233,7 +237,7 @@ def test_a_rollback_that_was_refused_at_first_is_no_reason_but_history(
     assert "Step Measure after the change" in head
     assert "What to do voice : 0 of 1 met. Give the class more in the policy" in head
     assert "Try again" not in head
-    assert steps(client, run)["Measure after"] == "failed"
+    assert steps(client, run)["Measure after"] == "done"
 
 
 def test_tries_at_rolling_back_that_fail_alike_are_one_row(
@@ -457,7 +461,8 @@ def test_a_run_without_changes_whose_objectives_are_broken_says_so_first(
     assert "What to do voice : 0 of 1 met." in text(page)
     assert 'class="card state-no_changes is-broken head"' in page
     assert "▲ no changes, objectives broken" in text(page)
-    assert steps(client, run)["Measure before"] == "failed"
+    assert steps(client, run)["Measure before"] == "done"
+    assert re.search(r"Measure before : done [^:]*1 broken", text(page))
     assert "✘ 0 of 1 met" in text(client.get(f"/runs/{run}/standing").text)
 
 
@@ -499,3 +504,30 @@ def test_many_findings_of_one_code_stand_folded_under_what_it_means(
     assert text(many).count("police the class where it enters") == 1
     folded = many[many.index('id="fold-link-ends-differ-') : many.index("</details>", many.index('id="fold-'))]
     assert folded.count("at most here, 30 % at d") == 110
+
+
+def test_the_events_of_a_run_are_told_to_the_second_and_in_plain_words(
+    client: TestClient, backend: Backend, headers: dict[str, str], run: str
+) -> None:
+    store = backend.run_requests.store
+    store.set_status(run, RunStatus.RUNNING)
+    for action in (JournalAction.UNDOING, JournalAction.INVERSE_APPLIED, JournalAction.UNDONE):
+        store.journal.append(run, "e300", action)
+    store.events.progress(run, "push", "e300")
+    refused = StepError(device="e300", message="the table is full")
+    for errors in ([refused], []):
+        with store.stage(run, "rollback", StageSummary(errors=errors)):
+            pass
+    page = client.get(f"/runs/{run}?tab=events").text
+    page = page[page.index('id="events"') :]
+    told = text(page[: page.index("</details>")])
+    for words in (
+        "e300: being rolled back",
+        "e300: rollback lines entered",
+        "e300: rolled back",
+        "Push the lines: e300",
+    ):
+        assert words in told
+    newest_first = re.findall(r"Roll back: (\w+)", told)
+    assert newest_first == ["done", "begun", "failed", "begun"]
+    assert len(re.findall(r"<time [^>]*data-exact>", page)) >= len(newest_first)

@@ -189,9 +189,18 @@ class RunView:
     def steps(self) -> tuple[Step, ...]:
         """The run's steps as people follow them."""
         decisions = [one for one in self.report.decisions if not one.keeping]
-        return steps_of(self.run, self.progress, decisions, asks=self.approval != "none")
+        judged = self.judged.by_step(self.run.status is RunStatus.NO_CHANGES)
+        return steps_of(self.run, self.progress, decisions, judged, asks=self.approval != "none")
 
     stage_rows = staticmethod(stage_rows)
+
+    @cached_property
+    def failed_stages(self) -> frozenset[tuple[str, int]]:
+        """Name and attempt of each stage that ended with errors of devices, which its event does not say."""
+        seen = self.progress
+        return frozenset(
+            (stage.name, stage.attempt) for stage in (*seen.earlier, *seen.stages) if stage.summary.errors
+        )
 
     @property
     def refused_rollback(self) -> tuple[StageRow, datetime] | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from qosforge.reports.model import DecisionReport
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.stages import Stage
-from qosforge.runs.record.tables import RunStatus, StageOutcome, Verdict
+from qosforge.runs.record.tables import RunStatus, StageOutcome
 from qosforge.runs.views.progress import DeviceStep, Progress, StepState
 
 State = Literal["done", "now", "waiting", "failed", "open"]
@@ -38,6 +38,13 @@ _OF_DEVICES = {
 }
 
 
+class Judged(NamedTuple):
+    """The objectives that a measurement judged and that it did not show to be met."""
+
+    broken: int
+    inconclusive: int
+
+
 @dataclass(frozen=True)
 class Step:
     """One step: ``seconds`` of its stages that ended, ``since`` when what is under way began."""
@@ -50,6 +57,9 @@ class Step:
     """Devices that it is at now."""
     devices: str = ""
     """How many of them it is done with: ``3/9``; empty where it is not done device by device."""
+    broken: int = 0
+    """Of a measurement: the objectives that it shows to be broken. It is done none the less."""
+    inconclusive: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,11 +104,19 @@ def _fails_like(stage: Stage, other: Stage) -> bool:
     return same and bool(stage.summary.errors)
 
 
-def steps_of(run: Run, progress: Progress, decisions: Sequence[DecisionReport], *, asks: bool) -> tuple[Step, ...]:
+def steps_of(
+    run: Run,
+    progress: Progress,
+    decisions: Sequence[DecisionReport],
+    judged: Mapping[str, Judged],
+    *,
+    asks: bool,
+) -> tuple[Step, ...]:
     """The steps of the last attempt of a run, in their order.
 
-    ``decisions`` are those on its change, also from before this attempt read the devices again; ``asks``: its rules
-    want an approval, which shows as long as one may still be asked for.
+    ``decisions`` are those on its change, also from before this attempt read the devices again. ``judged`` is what
+    the measurement came to that decides on the run, by its step. ``asks``: its rules want an approval, which shows
+    as long as one may still be asked for.
     """
     waits = run.status is RunStatus.NEEDS_APPROVAL
     approval = bool(decisions) or waits or (asks and _is_before_approval(run, progress))
@@ -110,7 +128,7 @@ def steps_of(run: Run, progress: Progress, decisions: Sequence[DecisionReport], 
         names.remove("approve")
     if run.status is RunStatus.ROLLED_BACK or any(stage.name == "rollback" for stage in progress.stages):
         names[names.index("keep")] = "rollback"
-    found = [_step(name, run, progress) for name in names]
+    found = [_step(name, run, progress, judged.get(name)) for name in names]
     if not approval:
         return tuple(found)
     at = names.index("approve")
@@ -127,7 +145,7 @@ def _is_before_approval(run: Run, progress: Progress) -> bool:
     return not run.status.final and later.isdisjoint(stage.name for stage in progress.stages)
 
 
-def _step(name: str, run: Run, progress: Progress) -> Step:
+def _step(name: str, run: Run, progress: Progress, judged: Judged | None) -> Step:
     stages = [stage for stage in progress.stages if stage.name.partition("-look-")[0] in _STAGES[name]]
     busy, counted = _devices(name, progress)
     if not stages:
@@ -136,14 +154,20 @@ def _step(name: str, run: Run, progress: Progress) -> Step:
     if open_ is not None and not run.status.final:
         return Step(name, "now", _seconds(stages), open_.started, busy, counted)
     last_tries = {stage.name: stage for stage in stages}.values()
-    failed = any(_failed(stage) for stage in last_tries) or _is_why(name, run)
-    return Step(name, "failed" if failed else "done", _seconds(stages), None, (), counted if failed else "")
+    failed = any(_failed(stage) for stage in last_tries) or (judged is None and _is_why(name, run))
+    told = judged or Judged(0, 0)
+    return Step(
+        name,
+        "failed" if failed else "done",
+        _seconds(stages),
+        devices=counted if failed else "",
+        broken=told.broken,
+        inconclusive=told.inconclusive,
+    )
 
 
 def _is_why(name: str, run: Run) -> bool:
-    """Whether a run did not come to what it was for by what came out of a step, such as broken objectives."""
-    if run.status is RunStatus.NO_CHANGES:
-        return name == "measure-before" and run.verdict is Verdict.BROKEN
+    """Whether a run did not come to what it was for by what came out of a step."""
     return run.status is RunStatus.ROLLED_BACK and name != "rollback" and run.reason_step in _STAGES[name]
 
 

@@ -10,6 +10,7 @@ from qosforge.deltaq.objective import Evidence, weakest
 from qosforge.reports.model import RunReport
 from qosforge.reports.verdict_rows import VerdictRow, verdict_rows
 from qosforge.tester.measurement.document import When
+from qosforge.web.views.run_steps import Judged
 
 SIDES: tuple[When, ...] = ("before", "predicted", "after")
 
@@ -85,6 +86,15 @@ class RunVerdicts:
     def predicted_broken(self) -> int:
         """How many bounds the prediction shows to be broken by the change."""
         return sum("predicted" in row.sides and row.sides["predicted"].outcome == "broken" for row in self.rows)
+
+    def by_step(self, no_changes: bool) -> dict[str, Judged]:
+        """What was not shown to be met by the measurement that decides on the run, by the name of its step.
+
+        It is the one after the change, or before it where there was nothing to change.
+        """
+        side: When = "before" if no_changes else "after"
+        seen = [row.sides[side].outcome for row in self.rows if side in row.sides]
+        return {f"measure-{side}": Judged(seen.count("broken"), seen.count("inconclusive"))} if seen else {}
 
     @property
     def unmet_before(self) -> UnmetBefore | None:
