@@ -29,14 +29,14 @@ def starts(
     caller: Caller,
     backend: TheBackend,
     network: Network,
-    from_: Annotated[str, Query(alias="from", max_length=40)] = "",
+    from_: Annotated[str | None, Query(alias="from", max_length=40)] = None,
     offered: Name = "",
     state: Annotated[str, Query(max_length=80)] = "",
 ) -> Response:
     """The starting points with how they do on a network.
 
-    ``from`` is chosen, ``offered`` what was chosen for the reader: it gives way to what is recommended. 204 while
-    there is no more to say than the page's ``state`` does.
+    ``from`` is chosen, ``offered`` what was chosen for the reader: it gives way to what is recommended, or to
+    nothing until that is known. 204 while there is no more to say than the page's ``state`` does.
     """
     caller.require(Role.VIEWER, network)
     # The page asks again and again while it is computed: what has failed meanwhile is told, not begun again.
@@ -44,10 +44,14 @@ def starts(
     if state and state == known.state:
         return Response(status_code=204)
     context = _starts(caller, backend, known)
-    chosen = from_
-    if offered and from_ == offered:
-        chosen = context["recommended"] or from_
-    return page.answer("policies/starts.html.j2", **context, chosen=chosen, offered=offered and chosen)
+    is_ours = from_ is None or (offered and from_ == offered)
+    first = context["recommended"] or None
+    return page.answer(
+        "policies/starts.html.j2",
+        **context,
+        chosen=first if is_ours else from_,
+        offered=(first if is_ours else None) or "",
+    )
 
 
 def new_policy_form(page: Page, caller: Principal, backend: Backend, start: str, network: str) -> Response:
@@ -57,12 +61,13 @@ def new_policy_form(page: Page, caller: Principal, backend: Backend, start: str,
     context = _starts(caller, backend, _known_fits(caller, backend, shown, retry=True))
     groups = context["groups"]
     known = [card.about.name for card in (*groups.starting_points, *groups.own, *groups.papers)]
-    first = context["recommended"] or next((name for name in (RECOMMENDED, *known) if name in known), "")
+    # Of a network nothing is chosen before it is known what fits: who goes on early would begin with errors.
+    first = context["recommended"] or None
     return page.answer(
         "policies/new.html.j2",
         **context,
         chosen=start if start in known else first,
-        offered="" if start in known else first,
+        offered="" if start in known else first or "",
         networks=networks,
     )
 
