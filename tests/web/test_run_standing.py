@@ -361,7 +361,7 @@ def test_a_tile_says_how_many_objectives_are_not_judged(
     assert "▲ predicted: 0 of 1 met, 1 not judged" in text(client.get(f"/runs/{run}/standing").text)
 
 
-def test_a_class_without_an_objective_that_pays_for_the_change_has_a_tile(
+def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile(
     client: TestClient, backend: Backend, headers: dict[str, str]
 ) -> None:
     store, put = backend.run_requests.store, backend.artifacts.put_text
@@ -390,7 +390,7 @@ def test_a_class_without_an_objective_that_pays_for_the_change_has_a_tile(
     )
     lose("measure-before", 154)
     told = lose("measure-after", 384)
-    assert "default no objective loss 30.8 % → before, now 76.8 % the price of the change" in told
+    assert "default no objective loss 30.8 % → before, now 76.8 % a trade-off of the change" in told
 
 
 def test_where_a_built_in_policy_breaks_its_objectives_the_way_leads_to_a_new_one(

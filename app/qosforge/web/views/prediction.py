@@ -25,8 +25,8 @@ from qosforge.prediction.predict import SimulatedTime, predict
 from qosforge.release import release
 from qosforge.reports.evidence import interval, observed, why_open
 from qosforge.reports.figures import Figure, figures_of
-from qosforge.reports.prices import Price, figures_by_class, prices
 from qosforge.reports.table import format_bound
+from qosforge.reports.unjudged_trade_offs import UnjudgedTradeOff, figures_by_class, unjudged_trade_offs
 from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
 from qosforge.runs.views.last_measurement import LastMeasurement, last_measurement
 from qosforge.tester.measurement.document import Measurement
@@ -56,7 +56,7 @@ class PredictionView:
     titles: Mapping[str, str]
     figures: Mapping[str, tuple[Figure, ...]]
     compared: ComparedRun | None
-    prices: tuple[Price, ...]
+    trade_offs: tuple[UnjudgedTradeOff, ...]
     """What classes without an objective would pay."""
 
     amount = staticmethod(format_bound)
@@ -152,7 +152,7 @@ def predict_view(
         findings=prediction.findings,
         titles=titles,
         figures={name: tuple(one for one in figures if one.scenario == name) for name in titles},
-        prices=prices(
+        trade_offs=unjudged_trade_offs(
             compilation.intent.intent.classes,
             figures_by_class(before) if before else {},
             figures_by_class(prediction.measurement),

@@ -46,9 +46,9 @@ from qosforge.tester.measurement.document import Side
 from qosforge.web.views.device_changes import changes_of, count_lines, diff_lines, lines_back, lines_left
 from qosforge.web.views.run_classes import ClassTile, class_tiles
 from qosforge.web.views.run_figures import DrawnFigures
-from qosforge.web.views.run_prices import Prices, run_prices
 from qosforge.web.views.run_reasons import RunReasons
 from qosforge.web.views.run_steps import StageRow, Step, refused_rollback, rollback_rows, stage_rows, steps_of
+from qosforge.web.views.run_trade_offs import UnjudgedTradeOffs, run_trade_offs
 from qosforge.web.views.run_verdicts import RunVerdicts
 
 Tab = Literal["changes", "objectives", "figures", "findings", "events"]
@@ -224,9 +224,9 @@ class RunView:
         return class_tiles(self.judged.rows, self.judged.sides, self._policy_classes)
 
     @cached_property
-    def prices(self) -> Prices:
+    def trade_offs(self) -> UnjudgedTradeOffs:
         """The classes without an objective that fare worse by the change."""
-        return run_prices(self.backend.artifacts, self.progress.stages, self.judged.sides, self._policy_classes)
+        return run_trade_offs(self.backend.artifacts, self.progress.stages, self.judged.sides, self._policy_classes)
 
     @property
     def _policy_classes(self) -> tuple[TrafficClass, ...]:

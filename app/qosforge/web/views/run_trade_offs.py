@@ -1,4 +1,4 @@
-"""What a run costs the classes without an objective, from the measurements that are kept with it."""
+"""Trade-offs of a run for the classes without an objective, from the measurements that are kept with it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ from collections.abc import Sequence
 from qosforge.artifacts.store import Artifacts
 from qosforge.intent.models import TrafficClass, every_class
 from qosforge.memoise import memoise_at_most
-from qosforge.reports.prices import FiguresByClass, Price, figures_by_class, prices
+from qosforge.reports.unjudged_trade_offs import (
+    FiguresByClass,
+    UnjudgedTradeOff,
+    figures_by_class,
+    unjudged_trade_offs,
+)
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.views.report import measured_sides
 from qosforge.tester.measurement.document import Measurement, When
 
-Prices = tuple[Price, ...]
+UnjudgedTradeOffs = tuple[UnjudgedTradeOff, ...]
 """Of the classes that fare worse, in the order of the policy."""
 
 
-def run_prices(
+def run_trade_offs(
     artifacts: Artifacts, stages: Sequence[Stage], judged: Sequence[When], classes: Sequence[TrafficClass]
-) -> Prices:
+) -> UnjudgedTradeOffs:
     """The classes that fare worse than before the change on the side that was ``judged`` last.
 
     Raises:
@@ -29,7 +34,7 @@ def run_prices(
     if last == "before" or last not in sides or all(each.objective for each in every_class(classes)):
         return ()
     before = _figures(artifacts, sides["before"]) if "before" in sides else {}
-    return prices(classes, before, _figures(artifacts, sides[last]))
+    return unjudged_trade_offs(classes, before, _figures(artifacts, sides[last]))
 
 
 @memoise_at_most(64)

@@ -1,4 +1,8 @@
-"""What a change costs the classes without an objective: nothing judges them, so their figures are told."""
+"""Trade-offs of the classes without an objective: nothing judges them, so their figures are told where worse.
+
+`qosforge.reports.trade_offs` weighs every class of a scenario against the others, by what it gained or lost of its
+throughput and mean delay over all paths; here a class is told by the path where it loses or waits notably more.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ LEAST_DELAY_RATIO = 1.5
 
 
 @dataclass(frozen=True)
-class PriceFigure:
+class TradeOffFigure:
     """A figure of a class on the path where it got worse most; ``before`` is empty where that is not known."""
 
     label: str
@@ -27,17 +31,17 @@ class PriceFigure:
 
 
 @dataclass(frozen=True)
-class Price:
+class UnjudgedTradeOff:
     """A class without an objective that got worse; ``number`` is its place in the policy, from 1 on."""
 
     name: str
     number: int
-    figures: tuple[PriceFigure, ...]
+    figures: tuple[TradeOffFigure, ...]
     paths: int
 
     @property
     def is_compared(self) -> bool:
-        """Whether it is known what it got before, so that the change is what it pays for."""
+        """Whether it is known what it got before, so that the change is what made it worse."""
         return any(figure.before for figure in self.figures)
 
 
@@ -53,7 +57,9 @@ FiguresByClass = Mapping[str, Mapping[tuple[str, str], PathFigures]]
 """By the class's name, then by scenario and path."""
 
 
-def prices(classes: Sequence[TrafficClass], before: FiguresByClass, after: FiguresByClass) -> tuple[Price, ...]:
+def unjudged_trade_offs(
+    classes: Sequence[TrafficClass], before: FiguresByClass, after: FiguresByClass
+) -> tuple[UnjudgedTradeOff, ...]:
     """The classes without an objective that fare notably worse ``after``; where nothing is known from before, those
     that lose notably.
     """
@@ -66,7 +72,7 @@ def prices(classes: Sequence[TrafficClass], before: FiguresByClass, after: Figur
         shared = [(was[path], figures) for path, figures in now.items() if path in was]
         figures = tuple(_changes(shared) if shared else _losses(now.values()))
         if figures:
-            found.append(Price(each.name, number, figures, len(now)))
+            found.append(UnjudgedTradeOff(each.name, number, figures, len(now)))
     return tuple(found)
 
 
@@ -86,19 +92,19 @@ def figures_by_class(measurement: Measurement) -> FiguresByClass:
     return found
 
 
-def _changes(paths: Sequence[tuple[PathFigures, PathFigures]]) -> Iterator[PriceFigure]:
+def _changes(paths: Sequence[tuple[PathFigures, PathFigures]]) -> Iterator[TradeOffFigure]:
     """What got notably worse, each by the path on which it did most."""
     lost = [(one.loss, two.loss) for one, two in paths if two.loss - one.loss >= LEAST_LOSS]
     if lost:
         less, more = max(lost, key=_growth)
-        yield PriceFigure("loss", format_bound(less, "loss"), format_bound(more, "loss"))
+        yield TradeOffFigure("loss", format_bound(less, "loss"), format_bound(more, "loss"))
     delays = (
         (one.mean_ms, two.mean_ms) for one, two in paths if one.mean_ms is not None and two.mean_ms is not None
     )
     slowed = [sides for sides in delays if _is_slower(*sides)]
     if slowed:
         fast, slow = max(slowed, key=_growth)
-        yield PriceFigure("mean delay", _delay_text(fast), _delay_text(slow))
+        yield TradeOffFigure("mean delay", _delay_text(fast), _delay_text(slow))
 
 
 def _is_slower(before_ms: float, after_ms: float) -> bool:
@@ -110,11 +116,11 @@ def _growth(sides: tuple[float, float]) -> float:
     return after - before
 
 
-def _losses(paths: Iterable[PathFigures]) -> Iterator[PriceFigure]:
+def _losses(paths: Iterable[PathFigures]) -> Iterator[TradeOffFigure]:
     """What is lost where nothing is known from before."""
     loss = max(one.loss for one in paths)
     if loss >= LEAST_LOSS:
-        yield PriceFigure("loss", "", format_bound(loss, "loss"))
+        yield TradeOffFigure("loss", "", format_bound(loss, "loss"))
 
 
 def _delay_text(ms: float) -> str:

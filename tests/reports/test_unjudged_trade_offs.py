@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from qosforge.intent.loader import parse_intent
 from qosforge.intent.models import TrafficClass
-from qosforge.reports.prices import Price, PriceFigure, figures_by_class, prices
+from qosforge.reports.unjudged_trade_offs import (
+    TradeOffFigure,
+    UnjudgedTradeOff,
+    figures_by_class,
+    unjudged_trade_offs,
+)
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 
 MS = 10**9
@@ -47,31 +52,31 @@ def measured(**got: Got | tuple[Got, Got]) -> Measurement:
     )
 
 
-def found(before: Measurement | None, after: Measurement) -> tuple[Price, ...]:
-    return prices(classes(), figures_by_class(before) if before else {}, figures_by_class(after))
+def found(before: Measurement | None, after: Measurement) -> tuple[UnjudgedTradeOff, ...]:
+    return unjudged_trade_offs(classes(), figures_by_class(before) if before else {}, figures_by_class(after))
 
 
 def test_a_class_that_pays_is_told_by_its_worst_path() -> None:
     before = measured(voice=(40, 90), mail=(0, 20), default=((30, 20), (31, 20)))
     after = measured(voice=(0, 5), mail=(0, 22), default=((70, 20), (77, 21)))
-    assert found(before, after) == (Price("default", 3, (PriceFigure("loss", "31 %", "77 %"),), 2),)
+    assert found(before, after) == (UnjudgedTradeOff("default", 3, (TradeOffFigure("loss", "31 %", "77 %"),), 2),)
 
 
 def test_the_path_that_got_worse_is_told_though_another_one_was_as_bad() -> None:
-    (price,) = found(measured(default=((0, 20), (50, 20))), measured(default=((50, 20), (50, 20))))
-    assert price.figures == (PriceFigure("loss", "0 %", "50 %"),)
+    (worse,) = found(measured(default=((0, 20), (50, 20))), measured(default=((50, 20), (50, 20))))
+    assert worse.figures == (TradeOffFigure("loss", "0 %", "50 %"),)
 
 
 def test_delays_that_grow_are_told_too() -> None:
-    (price,) = found(measured(mail=(3, 20)), measured(mail=(3, 200)))
-    assert price.figures == (PriceFigure("mean delay", "20 ms", "200 ms"),)
-    (price,) = found(measured(mail=(3, 2_371)), measured(mail=(3, 26_680)))
-    assert price.figures == (PriceFigure("mean delay", "2.37 s", "26.7 s"),)
+    (worse,) = found(measured(mail=(3, 20)), measured(mail=(3, 200)))
+    assert worse.figures == (TradeOffFigure("mean delay", "20 ms", "200 ms"),)
+    (worse,) = found(measured(mail=(3, 2_371)), measured(mail=(3, 26_680)))
+    assert worse.figures == (TradeOffFigure("mean delay", "2.37 s", "26.7 s"),)
 
 
 def test_a_path_that_is_much_slower_is_told_beside_one_that_lost_more_but_a_small_part() -> None:
-    (price,) = found(measured(mail=((3, 1_000), (3, 20))), measured(mail=((3, 1_400), (3, 200))))
-    assert price.figures == (PriceFigure("mean delay", "20 ms", "200 ms"),)
+    (worse,) = found(measured(mail=((3, 1_000), (3, 20))), measured(mail=((3, 1_400), (3, 200))))
+    assert worse.figures == (TradeOffFigure("mean delay", "20 ms", "200 ms"),)
 
 
 def test_what_is_judged_or_fares_as_well_is_not_told() -> None:
@@ -80,5 +85,5 @@ def test_what_is_judged_or_fares_as_well_is_not_told() -> None:
 
 
 def test_losses_are_told_where_nothing_is_known_from_before() -> None:
-    (price,) = found(None, measured(mail=(0, 900), default=(50, 20)))
-    assert price == Price("default", 3, (PriceFigure("loss", "", "50 %"),), 1)
+    (worse,) = found(None, measured(mail=(0, 900), default=(50, 20)))
+    assert worse == UnjudgedTradeOff("default", 3, (TradeOffFigure("loss", "", "50 %"),), 1)
