@@ -277,6 +277,9 @@ def test_verdicts_are_paired_by_bound() -> None:
     [
         (0.04, "delay", "40 ms"),
         (0.0123456, "variation", "12.35 ms"),
+        (9.4, "delay", "9400 ms"),
+        (9.99951, "delay", "10 s"),
+        (26.684, "mean", "26.68 s"),
         (0.001, "loss", "0.1 %"),
         (Quantity(infinite=True), "delay", "∞"),
         (Quantity(), "loss", "–"),

@@ -59,24 +59,26 @@ def found(before: Measurement | None, after: Measurement) -> tuple[UnjudgedTrade
 def test_a_class_that_pays_is_told_by_its_worst_path() -> None:
     before = measured(voice=(40, 90), mail=(0, 20), default=((30, 20), (31, 20)))
     after = measured(voice=(0, 5), mail=(0, 22), default=((70, 20), (77, 21)))
-    assert found(before, after) == (UnjudgedTradeOff("default", 3, (TradeOffFigure("loss", "31 %", "77 %"),), 2),)
+    assert found(before, after) == (
+        UnjudgedTradeOff("default", 3, (TradeOffFigure("loss", "31 %", "77 %", "b→a"),), 2),
+    )
 
 
 def test_the_path_that_got_worse_is_told_though_another_one_was_as_bad() -> None:
     (worse,) = found(measured(default=((0, 20), (50, 20))), measured(default=((50, 20), (50, 20))))
-    assert worse.figures == (TradeOffFigure("loss", "0 %", "50 %"),)
+    assert worse.figures == (TradeOffFigure("loss", "0 %", "50 %", "a→b"),)
 
 
 def test_delays_that_grow_are_told_too() -> None:
     (worse,) = found(measured(mail=(3, 20)), measured(mail=(3, 200)))
-    assert worse.figures == (TradeOffFigure("mean delay", "20 ms", "200 ms"),)
+    assert worse.figures == (TradeOffFigure("mean delay", "20 ms", "200 ms", "a→b"),)
     (worse,) = found(measured(mail=(3, 2_371)), measured(mail=(3, 26_680)))
-    assert worse.figures == (TradeOffFigure("mean delay", "2.37 s", "26.7 s"),)
+    assert worse.figures == (TradeOffFigure("mean delay", "2.37 s", "26.7 s", "a→b"),)
 
 
 def test_a_path_that_is_much_slower_is_told_beside_one_that_lost_more_but_a_small_part() -> None:
     (worse,) = found(measured(mail=((3, 1_000), (3, 20))), measured(mail=((3, 1_400), (3, 200))))
-    assert worse.figures == (TradeOffFigure("mean delay", "20 ms", "200 ms"),)
+    assert worse.figures == (TradeOffFigure("mean delay", "20 ms", "200 ms", "b→a"),)
 
 
 def test_what_is_judged_or_fares_as_well_is_not_told() -> None:
@@ -86,4 +88,4 @@ def test_what_is_judged_or_fares_as_well_is_not_told() -> None:
 
 def test_losses_are_told_where_nothing_is_known_from_before() -> None:
     (worse,) = found(None, measured(mail=(0, 900), default=(50, 20)))
-    assert worse == UnjudgedTradeOff("default", 3, (TradeOffFigure("loss", "", "50 %"),), 1)
+    assert worse == UnjudgedTradeOff("default", 3, (TradeOffFigure("loss", "", "50 %", "a→b"),), 1)

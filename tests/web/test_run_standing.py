@@ -374,10 +374,11 @@ def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile
     run = store.create_run(NETWORK, "gold", "f" * 64, document).id
 
     def lose(stage: str, lost: int, kind: type[MeasurementSummary] = MeasurementSummary) -> str:
-        flow = FlowResult(
-            name="rest", traffic_class="default", path="a→b", sent=500, delivered=500 - lost, lost=lost
-        )
-        scenario = ScenarioResult(name="one", title="one", flows=(flow,))
+        flows = [
+            FlowResult(name=path, traffic_class="default", path=path, sent=500, delivered=500 - gone, lost=gone)
+            for path, gone in (("a→b", 0), ("b→a", lost))
+        ]
+        scenario = ScenarioResult(name="one", title="one", flows=tuple(flows))
         measured = Measurement(
             when="after", evidence="emulated", tester="twin", seed=1, delay_reference="x", scenarios=(scenario,)
         )
@@ -385,12 +386,16 @@ def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile
         return text(client.get(f"/runs/{run}/standing").text)
 
     store.set_status(run, RunStatus.RUNNING)
-    assert "default no objective loss 76 % predicted; not measured before the change" in lose(
-        "predict", 380, PredictionSummary
+    assert (
+        "default no objective loss 76 % predicted; not measured before the change, worst of 2 paths : b→a"
+        in lose("predict", 380, PredictionSummary)
     )
     lose("measure-before", 154)
     told = lose("measure-after", 384)
-    assert "default no objective loss 30.8 % → before, now 76.8 % a trade-off of the change" in told
+    assert (
+        "default no objective loss 30.8 % → before, now 76.8 % a trade-off of the change, worst of 2 paths : b→a"
+        in told
+    )
 
 
 def test_where_a_built_in_policy_breaks_its_objectives_the_way_leads_to_a_new_one(

@@ -195,10 +195,16 @@ def _quantile(summary: ClassSummary, label: str) -> Quantity:
     return Quantity.of(math.inf if value is None else to_ms(value))
 
 
+_SECONDS_FROM = 9.9995
+"""Seconds from which milliseconds would have more digits before the point than are written."""
+
+
 def format_bound(number: Quantity | float, kind: str) -> str:
-    """Write a bound's figure for people: loss in percent, anything else in milliseconds."""
+    """Write a bound's figure for people: loss in percent, anything else in milliseconds, or seconds from ten on."""
     quantity = number if isinstance(number, Quantity) else Quantity.of(number)
     value = quantity.number()
     if value is None or math.isinf(value):
         return format_quantity(quantity, 0)
-    return f"{value * 100:.3g} %" if kind == "loss" else f"{value * 1e3:.4g} ms"
+    if kind == "loss":
+        return f"{value * 100:.3g} %"
+    return f"{value:.4g} s" if abs(value) >= _SECONDS_FROM else f"{value * 1e3:.4g} ms"

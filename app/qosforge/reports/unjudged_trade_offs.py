@@ -6,7 +6,7 @@ throughput and mean delay over all paths; here a class is told by the path where
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qosforge.intent.models import TrafficClass, every_class
@@ -28,6 +28,7 @@ class TradeOffFigure:
     label: str
     before: str
     value: str
+    path: str
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ class PathFigures:
     mean_ms: float | None
 
 
-FiguresByClass = Mapping[str, Mapping[tuple[str, str], PathFigures]]
+PathKey = tuple[str, str]
+"""A scenario, and a path in it."""
+FiguresByClass = Mapping[str, Mapping[PathKey, PathFigures]]
 """By the class's name, then by scenario and path."""
 
 
@@ -69,8 +72,8 @@ def unjudged_trade_offs(
             continue
         now = after[each.name]
         was = before.get(each.name, {})
-        shared = [(was[path], figures) for path, figures in now.items() if path in was]
-        figures = tuple(_changes(shared) if shared else _losses(now.values()))
+        shared = {path: (was[path], figures) for path, figures in now.items() if path in was}
+        figures = tuple(_changes(shared) if shared else _losses(now))
         if figures:
             found.append(UnjudgedTradeOff(each.name, number, figures, len(now)))
     return tuple(found)
@@ -78,7 +81,7 @@ def unjudged_trade_offs(
 
 def figures_by_class(measurement: Measurement) -> FiguresByClass:
     """What each class got on each path."""
-    found: dict[str, dict[tuple[str, str], PathFigures]] = {}
+    found: dict[str, dict[PathKey, PathFigures]] = {}
     for scenario in measurement.scenarios:
         flows: dict[tuple[str, str], list[FlowResult]] = {}
         for flow in scenario.flows:
@@ -92,35 +95,43 @@ def figures_by_class(measurement: Measurement) -> FiguresByClass:
     return found
 
 
-def _changes(paths: Sequence[tuple[PathFigures, PathFigures]]) -> Iterator[TradeOffFigure]:
+def _changes(paths: Mapping[PathKey, tuple[PathFigures, PathFigures]]) -> Iterator[TradeOffFigure]:
     """What got notably worse, each by the path on which it did most."""
-    lost = [(one.loss, two.loss) for one, two in paths if two.loss - one.loss >= LEAST_LOSS]
+    lost = {key: (one.loss, two.loss) for key, (one, two) in paths.items() if two.loss - one.loss >= LEAST_LOSS}
     if lost:
-        less, more = max(lost, key=_growth)
-        yield TradeOffFigure("loss", format_bound(less, "loss"), format_bound(more, "loss"))
-    delays = (
-        (one.mean_ms, two.mean_ms) for one, two in paths if one.mean_ms is not None and two.mean_ms is not None
-    )
-    slowed = [sides for sides in delays if _is_slower(*sides)]
+        key, (less, more) = max(lost.items(), key=_growth)
+        yield TradeOffFigure("loss", format_bound(less, "loss"), format_bound(more, "loss"), _name(key))
+    delays = {
+        key: (one.mean_ms, two.mean_ms)
+        for key, (one, two) in paths.items()
+        if one.mean_ms is not None and two.mean_ms is not None
+    }
+    slowed = {key: sides for key, sides in delays.items() if _is_slower(*sides)}
     if slowed:
-        fast, slow = max(slowed, key=_growth)
-        yield TradeOffFigure("mean delay", _delay_text(fast), _delay_text(slow))
+        key, (fast, slow) = max(slowed.items(), key=_growth)
+        yield TradeOffFigure("mean delay", _delay_text(fast), _delay_text(slow), _name(key))
 
 
 def _is_slower(before_ms: float, after_ms: float) -> bool:
     return after_ms - before_ms >= LEAST_DELAY_MS and after_ms >= LEAST_DELAY_RATIO * before_ms
 
 
-def _growth(sides: tuple[float, float]) -> float:
-    before, after = sides
+def _growth(found: tuple[PathKey, tuple[float, float]]) -> float:
+    before, after = found[1]
     return after - before
 
 
-def _losses(paths: Iterable[PathFigures]) -> Iterator[TradeOffFigure]:
+def _losses(paths: Mapping[PathKey, PathFigures]) -> Iterator[TradeOffFigure]:
     """What is lost where nothing is known from before."""
-    loss = max(one.loss for one in paths)
-    if loss >= LEAST_LOSS:
-        yield TradeOffFigure("loss", "", format_bound(loss, "loss"))
+    key, worst = max(paths.items(), key=lambda found: found[1].loss)
+    if worst.loss >= LEAST_LOSS:
+        yield TradeOffFigure("loss", "", format_bound(worst.loss, "loss"), _name(key))
+
+
+def _name(key: PathKey) -> str:
+    """A path as it is told: by itself, or by its scenario where it has no name."""
+    scenario, path = key
+    return path or scenario
 
 
 def _delay_text(ms: float) -> str:

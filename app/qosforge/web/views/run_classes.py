@@ -26,6 +26,7 @@ class Metric:
     value: str
     requested: str
     outcome: Outcome
+    path: str
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ def _metric(kind: str, rows: Iterable[VerdictRow], last: When) -> Metric | None:
         value=observed(worst.sides[last]),
         requested=format_bound(worst.bound.requested, kind),
         outcome=combine([row.sides[last].outcome for row in found if row.bound.label == label]),
+        path=worst.path or worst.scenario,
     )
 
 
