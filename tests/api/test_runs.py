@@ -274,6 +274,20 @@ def test_a_running_run_is_asked_to_stop(client: TestClient, ann: Headers, place:
     assert (answer.status_code, answer.json()["status"], answer.json()["cancelled_by"]) == (202, "running", "ann")
 
 
+def test_an_operator_lets_a_half_way_run_be_tried_now(
+    client: TestClient, ann: Headers, place: Place, backend: Backend
+) -> None:
+    run, store = place()["id"], backend.run_requests.store
+    assert "no device to put back" in problem(client.post(f"{RUNS}/{run}/try-now", headers=ann), 409)
+    store.begin_attempt(run, 1)
+    store.set_status(run, RunStatus.NEEDS_RECOVERY, reason=Reason("it was cut short", "push", RECOVER))
+    answer = client.post(f"{RUNS}/{run}/try-now", headers=ann)
+    assert (answer.status_code, answer.json()["status"]) == (202, "needs_recovery")
+    assert store.any_to_begin()
+    last = backend.run_requests.events(run)[-1]
+    assert (last.kind, last.data) == ("try", {"by": "ann"})
+
+
 def test_a_rollout_is_paused_and_resumed_once_each(
     client: TestClient, ann: Headers, place: Place, backend: Backend
 ) -> None:

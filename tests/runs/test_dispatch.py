@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.runs.engine.dispatch import Dispatcher
 from qosforge.runs.engine.workflow_ids import WORKFLOW
+from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import JournalAction, RunStatus
@@ -91,7 +93,8 @@ def test_the_next_try_at_a_half_way_run_is_told_and_can_be_brought_forward(execu
     executor.dispatcher.tick()
     assert not store.any_to_begin()
     requests = RunRequests(Settings(var_dir=executor.folder / "var"), store, executor.artifacts)
-    requests.try_now(run.id)
+    requests.try_now(run.id, "ann")
+    assert [event.data for event in store.events.after(run.id) if event.kind is EventKind.TRY] == [{"by": "ann"}]
     assert store.any_to_begin()
 
     def again() -> bool:
@@ -101,7 +104,42 @@ def test_the_next_try_at_a_half_way_run_is_told_and_can_be_brought_forward(execu
     wait_for(again, "a second try")
     assert not store.any_to_begin()
     with pytest.raises(InvalidState, match="has no device to put back"):
-        requests.try_now(place(executor).id)
+        requests.try_now(place(executor).id, "ann")
+
+
+def test_a_half_way_run_is_tried_after_twice_as_long_each_time_by_whichever_executor(
+    executor: SmallExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, store, ahead = place(executor), executor.store, timedelta()
+    for clock in ((store, "now"), (store.events, "_now")):
+        monkeypatch.setattr(*clock, lambda: datetime.now(UTC) + ahead)
+    store.begin_attempt(run.id, 1)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    store.set_status(run.id, RunStatus.NEEDS_RECOVERY, reason=WHY)
+    dispatchers = [Dispatcher(store, executor.engine) for _ in range(2)]
+
+    def pause(tries: int) -> int:
+        """Minutes until the next try, after so many that either of two executors made; neither tries before."""
+        for dispatcher in (dispatchers[tries % 2], *dispatchers):
+            dispatcher._rescued = float("-inf")
+            dispatcher.tick()
+            wait_for(lambda: not executor.engine.unfinished(), "the try to end")
+        assert log(executor) == [f"settled {run.id}"] * tries
+        assert all(dispatcher.settling_failed(run.id) for dispatcher in dispatchers)
+        due = store.get_run(run.id).due
+        assert due is not None
+        return round((due - store.now()) / timedelta(minutes=1))
+
+    pauses = []
+    for tries in range(1, 9):
+        pauses.append(pause(tries))
+        ahead += timedelta(minutes=pauses[-1])
+    assert pauses == [1, 2, 4, 8, 16, 30, 30, 30]
+    ahead -= timedelta(minutes=20)
+    RunRequests(Settings(var_dir=executor.folder / "var"), store, executor.artifacts).try_now(run.id, "ann")
+    assert pause(9) == 1, "somebody may have mended something"
+    ahead += timedelta(minutes=1)
+    assert pause(10) == 2
 
 
 def test_boxes_are_settled_and_their_run_goes_on_though_others_wait_for_them_in_every_place(

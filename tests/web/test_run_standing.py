@@ -283,6 +283,7 @@ def test_a_device_between_two_states_is_named_with_what_comes_next(
     assert not backend.run_requests.store.any_to_begin()
     assert client.post(f"/runs/{run}/try-now", headers=headers).status_code == 204
     assert backend.run_requests.store.any_to_begin(), "a dispatcher looks"
+    assert "to be tried now by bob" in text(client.get(f"/runs/{run}?tab=events").text)
     later = datetime.now(UTC) + timedelta(minutes=5)
     set_next_try(backend.database, run, later)
     assert f"Next try {later:%Y-%m-%d %H:%M}" in text(client.get(f"/runs/{run}/progress").text)

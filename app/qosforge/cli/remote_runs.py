@@ -176,7 +176,7 @@ def _show(page: str, event: StreamedEvent) -> None:
             progress(data.get("stage", ""), data.get("outcome", ""))
         case "pause":
             progress("paused" if event.data.get("paused") else "resumed", _by(data))
-        case "cancel" | "measurement":
+        case "cancel" | "measurement" | "try":
             progress(event.kind, " ".join(text for text in (data.get("side", ""), _by(data)) if text))
 
 

@@ -21,6 +21,7 @@ from qosforge.reports.model import RunReport
 from qosforge.reports.run_report import render_run_report
 from qosforge.runs.engine.port import RecoveredRun
 from qosforge.runs.engine.workflow_ids import WORKFLOW, run_of, settled_by
+from qosforge.runs.record.next_try import set_next_try
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.requests import RunRequests
@@ -108,6 +109,8 @@ class Service:
         """Work with the others until every run that was unfinished has ended, waits, or cannot be settled now."""
         left = {touch.run_id for touch in self.store.journal.open_touches()}
         left |= {run.id for run in self.store.runs_in(_AT_WORK)}
+        for run in self.store.runs_in({RunStatus.NEEDS_RECOVERY}):
+            set_next_try(self.store.database, run.id, self.store.now())  # whoever recovers wants no pause
         ended: list[RunEnd] = []
         while left:
             time.sleep(_POLL_SECONDS)

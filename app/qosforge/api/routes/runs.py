@@ -193,6 +193,18 @@ def resume_run(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
 
 
 @router.post(
+    "/runs/{run_id}/try-now",
+    summary="Try a half-way run now",
+    status_code=202,
+    dependencies=[Depends(Needs(Role.OPERATOR))],
+    responses=responses(409),
+)
+def try_run_now(caller: Caller, backend: TheBackend, run_id: str) -> RunSummary:
+    """Try at once to put back the devices of a run that stopped half-way, not only when its next try is due."""
+    return summary_of(backend.run_requests.try_now(run_id, caller.name))
+
+
+@router.post(
     "/runs/{run_id}/retry",
     summary="Retry a run",
     status_code=202,

@@ -20,7 +20,7 @@ from qosforge.runs.engine.executor_leases import live_executors, prune_executors
 from qosforge.runs.engine.port import MAX_RECOVERY_ATTEMPTS, Engine, UnfinishedWorkflow, WorkflowState
 from qosforge.runs.engine.workflow_ids import SETTLE, WORKFLOW, run_of, settled_by, settling_id, workflow_id
 from qosforge.runs.record.interruption import interrupted_outcome
-from qosforge.runs.record.next_try import set_next_try
+from qosforge.runs.record.next_try import FIRST_PAUSE, LONGEST_PAUSE, pause_after_try, set_next_try
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
@@ -35,17 +35,18 @@ for every place of the queue of runs may be taken by runs that wait.
 _LOCK = 0x716F7364  # "qosd"
 _RESCUE_SECONDS = 10
 _SEARCH_SECONDS = 600  # the whole journal is read; nothing should be found
-_FIRST_AGAIN, _LAST_AGAIN = 60.0, 1800.0
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class _Try:
-    """When devices are settled again that could not be; the pause doubles."""
+    """When devices are settled again that could not be, of a run that has no such moment in its row: it does not
+    stand half-way. The pause doubles.
+    """
 
     at: float
-    pause: float = _FIRST_AGAIN
+    pause: timedelta
 
 
 @dataclass
@@ -175,31 +176,39 @@ class Dispatcher:
 
     def settling_failed(self, run_id: str) -> bool:
         """Whether a try at settling the run's devices is over, and will be repeated only after a pause."""
-        return run_id in self._tries and not any(
-            settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished()
-        )
+        run = self.store.get_run(run_id)
+        tried = self._is_later(run) if run.status is RunStatus.NEEDS_RECOVERY else run_id in self._tries
+        return tried and not any(settled_by(entry.workflow_id) == run_id for entry in self.engine.unfinished())
+
+    def _is_later(self, run: Run) -> bool:
+        """Whether the next try at a half-way run is still to wait, by its row: whichever executor made the last."""
+        return run.due is not None and run.due > self.store.now()
 
     def _is_due(self, run: Run) -> bool:
         """Whether the next try at a half-way run is due by its row: somebody may have brought it forward."""
         return run.status is RunStatus.NEEDS_RECOVERY and run.due is not None and run.due <= self.store.now()
 
     def _settle(self, run_id: str, known: Mapping[str, UnfinishedWorkflow]) -> None:
-        now, due = time.monotonic(), self._is_due(self.store.get_run(run_id))
+        run = self.store.get_run(run_id)
         if any(settled_by(entry) == run_id for entry in known):
-            if due:
-                self._say_next_try(run_id, _FIRST_AGAIN)
+            if self._is_due(run):
+                self._say_next_try(run_id, FIRST_PAUSE)
             return
-        last = self._tries.get(run_id)
-        early = last is not None and now < last.at
-        if early and not due:
+        now, last = time.monotonic(), self._tries.get(run_id)
+        if run.status is RunStatus.NEEDS_RECOVERY:
+            if self._is_later(run):
+                return
+            pause = pause_after_try(self.store.events, run, self.store.now())
+        elif last is not None and now < last.at:
             return
-        pause = _FIRST_AGAIN if last is None or early else min(last.pause * 2, _LAST_AGAIN)
-        self._say_next_try(run_id, pause)
+        else:
+            pause = min(last.pause * 2, LONGEST_PAUSE) if last is not None else FIRST_PAUSE
         self.engine.enqueue(SETTLE, settling_id(run_id), {"run": run_id}, HOLDERS_QUEUE)
-        self._tries[run_id] = _Try(now + pause, pause)
+        self._tries[run_id] = _Try(now + pause.total_seconds(), pause)
+        self._say_next_try(run_id, pause)  # last: who sees it later than now takes the try for begun
 
-    def _say_next_try(self, run_id: str, seconds: float) -> None:
-        set_next_try(self.store.database, run_id, self.store.now() + timedelta(seconds=seconds))
+    def _say_next_try(self, run_id: str, pause: timedelta) -> None:
+        set_next_try(self.store.database, run_id, self.store.now() + pause)
 
 
 def _died(run: Run) -> Reason:

@@ -33,6 +33,8 @@ class EventKind(StrEnum):
     """``by``: who asked a running run to stop."""
     PAUSE = "pause"
     """``by``, and ``paused``: whether the rollout is held before its next wave, or goes on."""
+    TRY = "try"
+    """``by``: who asked that the devices of a half-way run be tried now."""
     MEASUREMENT = "measurement"
     """``side``, ``tester``: an external measurement came."""
     FIGURES = "figures"

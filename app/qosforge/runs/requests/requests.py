@@ -23,7 +23,7 @@ from qosforge.runs.record.events import Event, EventKind
 from qosforge.runs.record.idempotency import IdempotencyKey
 from qosforge.runs.record.invalid_state import InvalidState, require_status, require_stoppable
 from qosforge.runs.record.lineage import RunAction
-from qosforge.runs.record.next_try import set_next_try
+from qosforge.runs.record.next_try import bring_forward
 from qosforge.runs.record.reason import Reason, retry
 from qosforge.runs.record.rolled_back import require_rollback_possible
 from qosforge.runs.record.rollout_record import LEAVES_OUT, left_out
@@ -122,15 +122,15 @@ class RunRequests(RunDecisions):
 
         return self.store.change(self.run(run_id).id, stop, (who, RunAction.CANCELLED))
 
-    def try_now(self, run_id: str) -> Run:
+    def try_now(self, run_id: str, who: str) -> Run:
         """Bring forward the next try at putting back the devices of a run that stands half-way.
 
         Raises:
             InvalidState: it does not.
         """
         run = self.run(run_id)
-        require_status(run, frozenset({RunStatus.NEEDS_RECOVERY}), "has no device to put back")
-        set_next_try(self.store.database, run.id, self.store.now())
+        if not bring_forward(self.store.database, self.store.events, run.id, self.store.now(), who):
+            require_status(run, frozenset({RunStatus.NEEDS_RECOVERY}), "has no device to put back")
         return self.run(run_id)
 
     def _withdraw(self, connection: sa.Connection, run_id: str, who: str) -> None:

@@ -59,9 +59,9 @@ def cancel(caller: Caller, backend: TheBackend, run_id: str) -> Response:
 
 
 @router.post("/runs/{run_id}/try-now", dependencies=sees(Role.OPERATOR))
-def try_now(backend: TheBackend, run_id: str) -> Response:
+def try_now(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     """Try now to put back the devices of a run that stands half-way."""
-    backend.run_requests.try_now(run_id)
+    backend.run_requests.try_now(run_id, caller.name)
     return _no_content()
 
 

@@ -8,7 +8,7 @@ const now = document.getElementById("now");
 const PAUSE_MS = 250; // events come in bursts
 const AGAIN_MS = 2000; // after a connection broke; twice as long each time it cannot be made
 const LATEST_MS = 30_000;
-const KINDS = ["status", "stage", "progress", "device", "decision", "cancel", "measurement"];
+const KINDS = ["status", "stage", "progress", "device", "decision", "cancel", "try", "measurement"];
 
 let source = null;
 let seen = Number(state().dataset.seq);
