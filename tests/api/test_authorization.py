@@ -94,7 +94,7 @@ def test_a_run_of_an_unseen_network_does_not_exist(client: TestClient, people: P
         ("far", "", 404),
         ("near", "", 404),
     ]
-    assert logged(backend)[0].detail == {"why": "tried"}
+    assert logged(backend)[0].detail == {"policy": "rfc4594-4", "why": "tried"}
 
 
 def test_a_role_on_any_network_opens_what_names_none(client: TestClient, people: People, backend: Backend) -> None:
