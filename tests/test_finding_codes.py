@@ -154,6 +154,8 @@ def test_to_prefer_is_advised_where_the_policy_does_not() -> None:
         bare = hints[False].removesuffix(", or say 'prefer: true'")
         assert hints[True].endswith(bare), (code, variant)
         assert all(map(facts_agree, told.values())), (code, variant)
+        swapped = told[True].model_copy(update={"facts": told[False].facts})
+        assert not facts_agree(swapped), "the hint is that of a policy which prefers it"
 
 
 def test_no_hint_of_the_catalogue_names_a_preference_of_its_own() -> None:

@@ -29,6 +29,14 @@ def test_facts_are_kept_when_it_is_stored(finding: Finding) -> None:
     assert finding_documents([finding])[0].facts == finding.facts
 
 
+def test_it_is_kept_that_the_policy_prefers_what_cannot_be_had() -> None:
+    for preferred in (False, True):
+        found = note("wred-unsupported", variant="tail-drop", preferred=preferred)
+        read = Finding.model_validate_json(found.model_dump_json())
+        assert bool(read.facts["preferred"]) is preferred
+        assert facts_agree(read)
+
+
 def test_what_was_stored_without_facts_is_read() -> None:
     fields = UNUSED.model_dump(mode="json", exclude={"variant", "facts"})
     old = Finding.model_validate(fields)

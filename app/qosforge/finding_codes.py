@@ -66,13 +66,18 @@ class Wording:
     translatable: frozenset[str]
     prefer: bool
 
+    @property
+    def kept(self) -> frozenset[str]:
+        """The facts that a finding keeps, to be told in another language."""
+        return self.translatable | {PREFERRED} if self.prefer else self.translatable
+
     def hint_for(self, facts: Mapping[str, Any]) -> str | None:
         """The hint where these facts hold."""
-        return self.framed(self.hint.format_map(facts), bool(facts.get(PREFERRED))) if self.hint else None
+        return self.framed(self.hint.format_map(facts), facts) if self.hint else None
 
-    def framed(self, hint: str, preferred: bool, frames: tuple[str, str] = (OR_PREFER, PREFERS)) -> str:
+    def framed(self, hint: str, facts: Mapping[str, Any], frames: tuple[str, str] = (OR_PREFER, PREFERS)) -> str:
         """A hint with what is to be said of ``prefer: true``; ``frames`` may be translations of both."""
-        return frames[preferred].format(hint=hint) if self.prefer else hint
+        return frames[bool(facts.get(PREFERRED))].format(hint=hint) if self.prefer else hint
 
     def severity_for(self, facts: Mapping[str, Any]) -> Severity:
         """The severity where these facts hold."""
@@ -168,11 +173,6 @@ class Explanation(_Worded):
         known = frozenset((*self.facts, *self.conditions))
         translatable = (placeholders(text) for text in (message, hint) if text and has_words(text))
         return Wording(message, hint, page_hint, severity, needs, known, frozenset().union(*translatable), prefer)
-
-
-def is_preferred(hint: str) -> bool:
-    """Whether a finding's hint says that the policy prefers already what cannot be had."""
-    return hint.startswith(PREFERS.partition("{hint}")[0])
 
 
 def placeholders(template: str) -> frozenset[str]:

@@ -67,7 +67,7 @@ def note(
         applied=applied,
         hint=wording.hint_for(facts),
         variant=variant,
-        facts={name: fact for name, fact in facts.items() if name in wording.translatable},
+        facts={name: fact for name, fact in facts.items() if name in wording.kept},
     )
 
 
@@ -90,14 +90,14 @@ def fill(template: str, facts: Mapping[str, Fact]) -> str | None:
 def facts_agree(finding: Finding) -> bool:
     """Whether the facts of a finding are those of its message and hint as they stand."""
     wording = wording_of(finding.code, finding.variant)
-    if wording is None or not finding.facts.keys() <= wording.translatable:
+    if wording is None or not finding.facts.keys() <= wording.kept:
         return False
     if has_words(wording.message) and finding.message != fill(wording.message, finding.facts):
         return False
     if not wording.hint or not has_words(wording.hint):
         return True
     hint = fill(wording.hint, finding.facts)
-    return hint is not None and finding.hint in {wording.framed(hint, preferred) for preferred in (False, True)}
+    return hint is not None and finding.hint == wording.framed(hint, finding.facts)
 
 
 @cache

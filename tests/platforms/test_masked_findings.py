@@ -55,6 +55,12 @@ def test_a_secret_that_is_a_number_is_in_no_fact() -> None:
     assert found.facts == {}
 
 
+def test_what_is_masked_still_says_that_the_policy_prefers_it() -> None:
+    (found,) = masked(note("police-unsupported", SW1, variant="rates", minimum=1, maximum=90210, preferred=True))
+    assert MASK in found.message
+    assert found.facts == {"preferred": True}
+
+
 def test_facts_of_what_has_no_secret_stay() -> None:
     plain = note("line-not-understood", SW1, text="hold-queue 75 out")
     (found,) = masked(plain)

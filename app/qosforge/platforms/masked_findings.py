@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from qosforge.finding_codes import PREFERRED
 from qosforge.findings import Finding
 from qosforge.note import facts_agree
 from qosforge.platforms.device_text import Configuration, DeviceWords, words_of
@@ -38,12 +39,12 @@ def mask_document(document: Any, mask: Callable[[Any], Any]) -> Any:
     """The document of a finding, or of several, without the secrets that ``mask`` replaces.
 
     The words around a fact in a message may show that it is a secret, where the fact alone does not: facts of what
-    was masked are kept only where they give the masked texts.
+    was masked are kept only where they give the masked texts. That the policy prefers something is no secret.
     """
     if isinstance(document, list):
         return [mask_document(entry, mask) for entry in document]
     masked = mask(document)
     match masked:
-        case {"facts": {}} if masked != document and not facts_agree(Finding.model_validate(masked)):
-            return {**masked, "facts": {}}
+        case {"facts": {} as facts} if masked != document and not facts_agree(Finding.model_validate(masked)):
+            return {**masked, "facts": {name: fact for name, fact in facts.items() if name == PREFERRED}}
     return masked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from qosforge.finding_codes import OR_PREFER, PREFERS, has_words, is_preferred, load_codes, parse_codes
+from qosforge.finding_codes import OR_PREFER, PREFERS, has_words, load_codes, parse_codes
 from qosforge.findings import Finding
 from qosforge.note import fill, wording_of
 from qosforge.reports.preview import FindingDocument
@@ -37,7 +37,7 @@ def translate_finding(finding: Finding | FindingDocument, gettext: Callable[[str
     found = translated(template) if template and hint else None
     if found is not None:
         frames = gettext(OR_PREFER), gettext(PREFERS)
-        hint = wording.framed(found, is_preferred(finding.hint or ""), frames)
+        hint = wording.framed(found, finding.facts, frames)
     return FindingTexts(translated(wording.message) or finding.message, hint)
 
 
