@@ -25,6 +25,7 @@ from qosforge.resources import root
 from qosforge.settings import Settings
 from qosforge.web.routes import preview
 from qosforge.web.site import create_site
+from qosforge.web.views import preview_groups
 from tests.api.served import serving
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import Site
@@ -79,7 +80,9 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
         *some, rest = parts(call, head)
         assert [len(DEVICE.findall(part)) for part in some] == [2, 4, 3]
         assert "2 of 9 devices are compiled" in some[0]
-        assert re.search(r'<details class="preview-part" id="preview-part-9">\s*<summary>s2970 to e300', some[2])
+        heads = [head for part in some for head in re.findall(r"<summary><span[^>]*>\s*<strong>([^<]*)<", part)]
+        assert any(re.fullmatch(r"1 device, .*2970.*", head) for head in heads), heads
+        assert len(set(heads)) > 3
         assert LINE.findall(call("/preview/device", device="r1")) == LINE.findall(opened)
     assert sorted(DEVICE.findall("".join(some))) == sorted(DEVICE.findall(whole))
     assert FINDING.findall(rest) == FINDING.findall(whole)
@@ -89,6 +92,22 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
     assert "were never read" in would[1]
     assert "No errors" in whole
     assert "No errors" in rest
+
+
+def test_devices_that_differ_in_too_many_ways_stand_together(
+    campus: tuple[TestClient, dict[str, str], Backend], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, headers, _ = campus
+    monkeypatch.setattr(preview_groups, "MOST_GROUPS", 1)
+
+    def call(path: str, **more: str) -> str:
+        return client.post(path, data=FORM | more, headers=headers).text
+
+    with large():
+        *some, _ = parts(call, call("/preview"))
+    keys = re.findall(r'class="preview-part" id="preview-group-(\w+)"', "".join(some))
+    assert len(keys) == len(set(keys)) == 2
+    assert "not as requested, each in another way" in "".join(some)
 
 
 def test_an_error_of_a_device_is_told_in_the_end(campus: tuple[TestClient, dict[str, str], Backend]) -> None:
@@ -102,7 +121,7 @@ def test_an_error_of_a_device_is_told_in_the_end(campus: tuple[TestClient, dict[
         *some, rest = parts(call, call("/preview"))
     unsound = sum(part.count("severity-error") > 0 for part in some)
     assert unsound
-    assert sum('class="preview-part"' in part and " open>" in part for part in some) == unsound
+    assert any('class="preview-part"' in part and " open>" in part for part in some)
     said = re.search(r'class="message error" id="preview-said".*?(\d+) devices? ha', rest, re.DOTALL)
     assert said
     assert int(said[1]) >= unsound
@@ -172,6 +191,9 @@ def test_devices_appear_as_they_are_compiled(site: Site, chromium_browser: Brows
     expect(shown).to_contain_text("All 120 devices are compiled.")
     expect(shown.locator("#preview-said")).to_contain_text("No errors")
     assert shown.locator("details.device").count() == 120
+    groups = shown.locator("details.preview-part")  # alike, whichever part they came in
+    expect(groups).to_have_count(1)
+    expect(groups.locator("> summary")).to_contain_text(re.compile(r"120 devices, .*2970"))
     assert asked.count("/preview/part") >= 6
     shown.get_by_text("Devices that serve every class as requested").click()
     shown.locator("details.preview-part", has=one.page.locator("#device-s7")).locator("> summary").click()

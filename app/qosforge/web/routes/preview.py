@@ -35,6 +35,7 @@ from qosforge.web.views.preview import (
     PreviewForm,
     PreviewView,
 )
+from qosforge.web.views.preview_groups import GROUPS_FORM, MOST_GROUPS, group_devices, shown_groups, with_more
 
 router = APIRouter()
 
@@ -87,12 +88,22 @@ def part(
     backend: TheBackend,
     form: TheForm,
     so_far: SoFar,
+    groups: Annotated[str, Form(pattern=GROUPS_FORM, max_length=MOST_GROUPS * 22)] = "",
 ) -> Response:
-    """The next devices of the preview of a large network; ``so_far`` is what came before."""
+    """The next devices of the preview of a large network; ``so_far`` is what came before, in these ``groups``."""
     names = _devices_in_scope(caller, backend, form)
     end = so_far.done + PART if so_far.done else FIRST_PART
     view = _part(caller, backend, form, names[so_far.done : end])
-    return page.answer("preview/part.html.j2", view=view, of=len(names), so_far=so_far + view.so_far)
+    shown = shown_groups(groups)
+    more = group_devices(view.noted, shown)
+    return page.answer(
+        "preview/part.html.j2",
+        view=view,
+        groups=more,
+        shown=with_more(shown, more),
+        of=len(names),
+        so_far=so_far + view.so_far,
+    )
 
 
 @router.post("/preview/rest", dependencies=sees(Role.VIEWER, recorded=False))

@@ -25,7 +25,14 @@ section.addEventListener("htmx:configRequest", (event) => {
 // against it.
 section.addEventListener("htmx:beforeRequest", (event) => {
   if (event.target === section) gate(true);
+  else if (event.target.matches(".coming")) event.target.addEventListener("htmx:beforeSwap", late);
 });
+
+// Devices that come after another preview took the place of theirs have no place in it.
+function late(event) {
+  if (!event.target.isConnected) event.detail.shouldSwap = false;
+}
+
 for (const trouble of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   section.addEventListener(trouble, (event) => {
     if (event.target === section) gate();
