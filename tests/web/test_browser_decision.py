@@ -99,6 +99,18 @@ def test_what_has_the_focus_is_not_behind_the_buttons(site: Site, tab: Open) -> 
         raise AssertionError("no key leads to the decision")
 
 
+def test_a_long_word_in_an_event_does_not_widen_the_page(site: Site, tab: Open) -> None:
+    run = waiting(site)
+    with RunStore(site.settings.database_url) as store:
+        store.events.progress(run, "prepare", "f" * 80)
+    phone = tab(PHONE)
+    phone.log_in(site.person("sam", Role.APPROVER), PASSWORD)
+    phone.page.goto(f"/runs/{run}?tab=events")
+    phone.page.locator("#events summary").click()
+    expect(phone.page.get_by_text("f" * 80)).to_be_visible()
+    assert phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_on_a_wide_screen_the_decision_stands_beside_the_changes(site: Site, tab: Open) -> None:
     person = site.person("rhea", Role.APPROVER)
     one = tab(DESKTOP)
