@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from qosforge.executor.service import RunEnd, Service
 from qosforge.runs.engine.dispatch import Dispatcher
+from qosforge.runs.engine.port import JsonObject
 from qosforge.runs.engine.workflow_ids import WORKFLOW
 from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.run import Run
-from qosforge.runs.record.tables import JournalAction, RunStatus
+from qosforge.runs.record.tables import RUNS, JournalAction, RunStatus
 from qosforge.runs.requests.requests import RunRequests
 from qosforge.settings import Settings
 
@@ -140,6 +144,42 @@ def test_a_half_way_run_is_tried_after_twice_as_long_each_time_by_whichever_exec
     assert pause(9) == 1, "somebody may have mended something"
     ahead += timedelta(minutes=1)
     assert pause(10) == 2
+
+
+class Refused(SmallExecutor):
+    """One whose device refuses to be put back."""
+
+    def settle(self, workflow_id: str, params: JsonObject) -> JsonObject:
+        self.engine.run_step("undo", lambda: self.note(f"refused {params['run']}"))
+        return {}
+
+
+def test_a_recovery_by_hand_waits_for_no_pause_and_ends_after_its_try(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = Refused(tmp_path, postgres_url)
+    executor.start()
+    try:
+        run, store = place(executor), executor.store
+        store.begin_attempt(run.id, 1)
+        store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+        store.database.transact(
+            lambda connection: connection.execute(
+                sa.update(RUNS).values(
+                    status=RunStatus.NEEDS_RECOVERY.value, due=store.now() + timedelta(minutes=30)
+                )
+            )
+        )
+        service = Service(Settings(var_dir=tmp_path / "var", database_url=postgres_url), executor)
+        monkeypatch.setattr(service, "write_report", lambda _run: None)
+        ended: list[RunEnd] = []
+        asked = threading.Thread(target=lambda: ended.extend(service.recover()), daemon=True)
+        asked.start()
+        asked.join(30)
+        assert [(end.run, end.status) for end in ended] == [(run.id, RunStatus.NEEDS_RECOVERY)]
+        assert log(executor) == [f"refused {run.id}"]
+    finally:
+        executor.stop()
 
 
 def test_boxes_are_settled_and_their_run_goes_on_though_others_wait_for_them_in_every_place(
