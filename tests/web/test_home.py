@@ -96,7 +96,7 @@ def test_a_network_without_trouble_is_healthy(client: TestClient, persons: Perso
     card = _card(page, "campus")
     assert "healthy" in card
     assert "Drift none" in card
-    assert "Objectives of the last 2 runs: met in 1, broken in 1" in card
+    assert "Objectives of the last 2 runs, the newest at the right: met in 1, broken in 1" in card
     assert "Objectives of the last 2 runs: 1 met, 1 broken, 0 inconclusive, 0 not measured" in page
     assert "Nothing waits." in page
 

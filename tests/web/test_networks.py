@@ -112,6 +112,15 @@ def test_the_drawing_and_the_table_say_the_same(site: TestClient, backend: Backe
     assert "style=" not in drawing
 
 
+@pytest.mark.usefixtures("ann")
+def test_a_port_without_a_policy_is_told_once(site: TestClient, backend: Backend) -> None:
+    campus = backend.networks.network("campus")
+    record(backend.run_requests.store, backend.artifacts, "campus", startups(campus), RunStatus.REJECTED)
+    words = " ".join(re.sub(r"<[^>]+>", " ", site.get("/networks/campus?tab=links").text).split())
+    assert "– no policy" in words
+    assert "no policy no policy" not in words
+
+
 def _overview(site: TestClient) -> str:
     page = site.get("/networks/campus").text
     return " ".join(re.sub(r"<[^>]+>", " ", page[: page.index('id="last-read"')]).split())

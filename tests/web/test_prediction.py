@@ -78,6 +78,7 @@ def test_what_is_broken_is_said_first_and_what_cannot_be_predicted_with_its_reas
     assert "1 objective would be broken" in broken
     assert 'data-predicted="predicted: 1 objective broken"' in broken
     assert re.search(r"default</strong> has no objective; predicted: loss <strong>[1-9][0-9.]* %", broken)
+    assert "(today: not simulated)" in broken
     silent = predicted(client, session, TEXT[: TEXT.index("verify:")])
     assert "This cannot be predicted" in silent
     assert "there is nothing to predict" in silent
