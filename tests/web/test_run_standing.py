@@ -362,21 +362,30 @@ def test_a_tile_says_how_many_objectives_are_not_judged(
     assert "▲ predicted: 0 of 1 met, 1 not judged" in text(client.get(f"/runs/{run}/standing").text)
 
 
+OBJECTIVE = "objective: {delay: {p95: 30 ms}}"
+BESIDE = f"  - {{name: voice, match: {{any: [{{dscp: ef}}]}}, {OBJECTIVE}}}\n  - {{name: default}}\n"
+BELOW = (
+    f"  - {{name: voice, match: {{any: [{{dscp: ef}}]}}, {OBJECTIVE}}}\n"
+    f"  - name: data\n    match: {{any: [{{dscp: [af11, af21]}}]}}\n    {OBJECTIVE}\n"
+    "    treatment:\n      bandwidth: {percent: 50}\n      children:\n"
+    "        - {name: web, match: {any: [{dscp: af21}]}, treatment: {bandwidth: {percent: 50}}}\n"
+    f"  - {{name: default, {OBJECTIVE}}}\n"
+)
+
+
+@pytest.mark.parametrize(("classes", "worse"), [(BESIDE, "default"), (BELOW, "web")], ids=["beside", "below"])
 def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile(
-    client: TestClient, backend: Backend, headers: dict[str, str]
+    client: TestClient, backend: Backend, headers: dict[str, str], classes: str, worse: str
 ) -> None:
     store, put = backend.run_requests.store, backend.artifacts.put_text
-    policy = (
-        "version: 1\nintent: gold\napply: [{interfaces: lan, direction: output}]\nclasses:\n"
-        "  - {name: voice, match: {any: [{dscp: ef}]}, objective: {delay: {p95: 30 ms}}}\n  - {name: default}\n"
-    )
+    policy = f"version: 1\nintent: gold\napply: [{{interfaces: lan, direction: output}}]\nclasses:\n{classes}"
     network = put(load_network(root() / "inventories" / NETWORK).model_dump_json())
     document = {"network": network, "intent_text": put(policy), "intent_file": "gold.yaml"}
     run = store.create_run(NETWORK, "gold", "f" * 64, document).id
 
     def lose(stage: str, lost: int, kind: type[MeasurementSummary] = MeasurementSummary) -> str:
         flows = [
-            FlowResult(name=path, traffic_class="default", path=path, sent=500, delivered=500 - gone, lost=gone)
+            FlowResult(name=path, traffic_class=worse, path=path, sent=500, delivered=500 - gone, lost=gone)
             for path, gone in (("a→b", 0), ("b→a", lost))
         ]
         scenario = ScenarioResult(name="one", title="one", flows=tuple(flows))
@@ -388,13 +397,13 @@ def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile
 
     store.set_status(run, RunStatus.RUNNING)
     assert (
-        "default no objective loss 76 % predicted; not measured before the change, worst of 2 paths : b→a"
+        f"{worse} no objective loss 76 % predicted; not measured before the change, worst of 2 paths : b→a"
         in lose("predict", 380, PredictionSummary)
     )
     lose("measure-before", 154)
     told = lose("measure-after", 384)
     assert (
-        "default no objective loss 30.8 % → before, now 76.8 % a trade-off of the change, worst of 2 paths : b→a"
+        f"{worse} no objective loss 30.8 % → before, now 76.8 % a trade-off of the change, worst of 2 paths : b→a"
         in told
     )
 
