@@ -8,6 +8,7 @@ compiling for ten devices.
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib import import_module
 
 from qosforge.finding_codes import load_codes
 from qosforge.platforms.base import installed, platform
@@ -15,6 +16,8 @@ from qosforge.templating import load_all
 
 load_codes()
 load_all()
+with suppress(ImportError):  # where it cannot be loaded, who compiles is told
+    import_module("qosforge_twin")  # it searches for the queues of classes
 for _name in installed():
     # A platform of somebody else's that cannot be loaded is told to who asks for it, and hinders nobody else.
     with suppress(Exception):
