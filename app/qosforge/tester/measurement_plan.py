@@ -223,7 +223,7 @@ def verified_scenarios(
     for position, check in enumerate(intent.verify):
         place = Place(path=f"verify[{position}]")
         for name in (check.from_, check.to):
-            if name not in stations:
+            if stations and name not in stations:
                 near = get_close_matches(name, stations, n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {listed(stations)}"
                 raise TesterError(f"no station is called {name!r}", place, hint)
