@@ -1,6 +1,6 @@
 """Group classes into too few queues of free weights: branch and bound over all groupings, or pair by pair.
 
-The search is native code beside the twin's (`twin/src/queue_search`): of a preview, it would take a sixth otherwise.
+The search is native code beside the twin's (`twin/src/queue_search`): it would take a sixth of a preview otherwise.
 """
 
 from __future__ import annotations
