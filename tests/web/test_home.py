@@ -198,7 +198,13 @@ def test_of_what_was_rolled_back_no_verdict_stands(client: TestClient, persons: 
     assert "✔ met" in verdict()
     _run(backend, "campus", RunStatus.NO_CHANGES, Verdict.MET)  # found the same in force
     assert "✔ met" in verdict()
+    _run(backend, "campus", RunStatus.NO_CHANGES, Verdict.BROKEN, policy="bronze")  # asks for the same lines
+    assert "✘ broken" in verdict()
+    assert "bronze" in told(client.get("/networks/campus")).partition("Policy")[2].partition("last run")[0]
     _roll_back(backend, kept, RunStatus.KEPT)
+    held = told(client.get("/networks/campus")).partition("Policy")[2].partition("last run")[0]
+    assert "silver" in held
+    assert "bronze" not in held
     assert "? inconclusive" in verdict()  # what the devices hold again
     _roll_back(backend, earlier, RunStatus.KEPT)
     assert "what was measured is rolled back" in verdict()

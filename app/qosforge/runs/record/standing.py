@@ -1,14 +1,46 @@
-"""Which kept runs do not stand any more: written to them as their rollback comes to be kept."""
+"""Which runs stand: a kept one that is rolled back has that written to it as its rollback comes to be kept."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 
 from qosforge.runs.record.resolved_run import ROLLBACK_OF
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RUNS, RunStatus
+
+
+class _Standing(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def status(self) -> RunStatus: ...
+    @property
+    def rollback_of(self) -> str | None: ...
+    @property
+    def rolled_back_by(self) -> str | None: ...
+
+
+_R = TypeVar("_R", bound=_Standing)
+
+
+def standing_runs(runs: Iterable[_R]) -> Iterator[_R]:
+    """Of a network's runs, the newest first, those that are still about what its devices hold.
+
+    They were kept, or found nothing to change. What was found between a run and its rollback is gone with that run,
+    whatever its policy: where it found nothing to change, it found what that run had entered.
+    """
+    gone: str | None = None
+    for run in runs:
+        if run.status not in (RunStatus.KEPT, RunStatus.NO_CHANGES) or run.rolled_back_by is not None:
+            continue
+        if gone is not None and run.id >= gone:
+            continue
+        if run.status is RunStatus.KEPT and run.rollback_of is not None:
+            gone = run.rollback_of
+        yield run
 
 
 def mark_rolled_back(connection: sa.Connection, before: Run, now: Run) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
 from qosforge.runs.record.run import Run
+from qosforge.runs.record.standing import standing_runs
 from qosforge.runs.record.tables import RunStatus
 
 MOST = 50
@@ -35,8 +36,8 @@ def network_runs(backend: Backend, network: str) -> NetworkRuns:
     """
     store = backend.run_requests.store
     runs = store.list_runs(limit=MOST, networks=[network])
-    # A rollback brings no policy: what stands is what was kept before the run that it took back.
-    held = (run for run in runs if run.status in _HELD and run.rolled_back_by is None and run.rollback_of is None)
+    # A rollback brings no policy: what stands is what was kept before the run that it rolled back.
+    held = (run for run in standing_runs(runs) if run.rollback_of is None)
     return NetworkRuns(
         held=next(held, None),
         last=next((run for run in runs if run.status.final), None),

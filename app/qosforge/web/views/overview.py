@@ -22,6 +22,7 @@ from qosforge.inventory.models import Network
 from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.run import Run
+from qosforge.runs.record.standing import standing_runs
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.runs.requests.change_size import ChangeSize, change_size
 
@@ -95,16 +96,8 @@ class NetworkHealth:
         """The run whose verdict is about what the devices hold now: the newest one that was kept, or that found
         them as its policy asks and measured that. What was rolled back judged what is gone, whoever rolled it back.
         """
-        back: dict[str, str] = {}
-        for run in self.runs:
-            if run.takes_away and not run.rolled_back_by:
-                # What found that policy in force since the run that brought it judged what is gone, too.
-                back[run.policy] = min(str(run.rollback_of), back.get(run.policy, run.id))
-            elif run.rolled_back_by or run.id >= back.get(run.policy, run.id + "~"):
-                continue
-            elif run.status is RunStatus.KEPT or (run.status in _SETTLED and run.verdict):
-                return run
-        return None
+        found = (run for run in standing_runs(self.runs) if not run.takes_away)
+        return next((run for run in found if run.status is RunStatus.KEPT or run.verdict), None)
 
     @property
     def was_measured(self) -> bool:
