@@ -158,6 +158,10 @@ def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestC
     assert "Open the run" in told
     assert "▲ a run stands half-way" in told
     assert "may begin" not in told
+    Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    form = " ".join(re.sub(r"<[^>]+>", " ", site.get("/runs/new?network=campus").text).split())
+    assert "A run stopped half-way: silver on campus . e300 stands between two states" in form
+    assert "may begin" not in form
 
 
 @pytest.mark.usefixtures("ann")
