@@ -37,7 +37,7 @@ PAGES = {
     "audit": "/networks/campus/audit",
 }
 """What there is a picture of, by its name, and where it is seen."""
-_SHOWN_LATER = {"editor": "#preview-good", "audit": "#audit .tiles"}
+_SHOWN_LATER = {"home": "text=healthy", "editor": "#preview-good", "audit": "#audit .tiles"}
 """What a page shows when it has been computed."""
 SCHEMES = ("light", "dark")
 MOST_KB = 100
