@@ -24,6 +24,7 @@ from qosforge.runs.record.summaries import PreparedDevice, PrepareSummary, ReadS
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.workflow.external_tester import waiting_for
 from qosforge.settings import Settings
+from qosforge.web.views.run import SHOWN_EVENTS
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -560,6 +561,15 @@ def test_devices_are_shown_by_step_and_why_one_failed(client: TestClient, enter:
     store.journal.append(run, "router3", JournalAction.UNDOING)
     store.journal.append(run, "router3", JournalAction.UNDONE)
     assert "↩ rolled back" in told(client.get(f"/runs/{run}/watch"))
+
+
+def test_events_that_are_not_shown_are_counted(client: TestClient, enter: Enter, backend: Backend) -> None:
+    run, events = place(client, enter("ann", Role.OPERATOR)), backend.run_requests.store.events
+    before = events.count(run)
+    assert f"{before} event" in told(client.get(f"/runs/{run}/watch"))
+    for _ in range(SHOWN_EVENTS + 7 - before):
+        events.device(run, "router3", "read")
+    assert f"The newest {SHOWN_EVENTS} of {SHOWN_EVENTS + 7} events" in told(client.get(f"/runs/{run}/watch"))
 
 
 def test_a_step_at_which_devices_failed_is_not_told_as_done(

@@ -101,6 +101,12 @@ class Events:
         with self._database.read() as connection:
             return connection.scalar(query) or 0
 
+    def count(self, run_id: str) -> int:
+        """How many events a run has."""
+        query = sa.select(sa.func.count()).select_from(EVENTS).where(EVENTS.c.run_id == run_id)
+        with self._database.read() as connection:
+            return connection.scalar(query) or 0
+
     def write(self, connection: sa.Connection, run_id: str, kind: EventKind, data: Mapping[str, Any]) -> None:
         """Write one event in a transaction.
 

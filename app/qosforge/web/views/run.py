@@ -267,6 +267,12 @@ class RunView:
         """The newest events, newest first."""
         return self.backend.run_requests.store.events.newest(self.run.id, SHOWN_EVENTS)
 
+    @cached_property
+    def event_count(self) -> int:
+        """How many events there are, those that are not shown included."""
+        some = len(self.events)
+        return some if some < SHOWN_EVENTS else self.backend.run_requests.store.events.count(self.run.id)
+
     @property
     def findings(self) -> list[Finding]:
         """One finding of each group, the gravest first: as they are counted."""
