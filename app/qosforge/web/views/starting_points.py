@@ -31,8 +31,9 @@ from qosforge.web.views.readings_key import readings_key
 class StartFit:
     """A starting point on a network: how many errors its preview lists, and the devices that these are about.
 
-    ``problem`` says why it cannot be compiled for it at all. ``ports`` says whether it applies to any device, and
-    ``whole`` whether it was checked beyond being compiled.
+    ``problem`` says why it cannot be compiled for it at all. ``ports`` says whether it applies to any device,
+    ``whole`` whether it was checked beyond being compiled. ``unread`` is how many devices of the network were never
+    read: what they hold may be in the way.
     """
 
     errors: int = 0
@@ -40,6 +41,7 @@ class StartFit:
     problem: str = ""
     ports: bool = True
     whole: bool = True
+    unread: int = 0
 
     @property
     def fits(self) -> bool:
@@ -123,4 +125,5 @@ def _fit(written: PolicySource, network: Network, running: Mapping[str, DeviceTe
         devices=tuple(device.name for device in network.devices if device.name in about),
         ports=bool(checked.devices),
         whole=checks is not None,
+        unread=sum(device.name not in running for device in network.devices),
     )
