@@ -19,6 +19,7 @@ from qosforge.runs.record.resolved_run import ROLLBACK_OF
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
+from qosforge.web.views.network_runs import MOST
 from tests.device_texts import said
 from tests.web.people import Persons
 from tests.web.recorded import configured, record, startups
@@ -158,6 +159,9 @@ def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestC
     assert "Open the run" in told
     assert "▲ a run stands half-way" in told
     assert "may begin" not in told
+    for _ in range(MOST):  # however many runs began since
+        store.set_status(store.create_run("campus", "silver", "e" * 64, {}).id, RunStatus.NO_CHANGES)
+    assert "A run stopped half-way: silver on campus" in _overview(site)
     Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
     form = " ".join(re.sub(r"<[^>]+>", " ", site.get("/runs/new?network=campus").text).split())
     assert "A run stopped half-way: silver on campus . e300 stands between two states" in form

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from qosforge.runs.record.resolved_run import ROLLBACK_OF
 from qosforge.runs.record.run import Run
-from qosforge.runs.record.tables import RUNS, RunStatus
+from qosforge.runs.record.tables import IN_FORCE, RUNS, RunStatus
 
 
 class _Standing(Protocol):
@@ -34,7 +34,7 @@ def standing_runs(runs: Iterable[_R]) -> Iterator[_R]:
     """
     gone: str | None = None
     for run in runs:
-        if run.status not in (RunStatus.KEPT, RunStatus.NO_CHANGES) or run.rolled_back_by is not None:
+        if run.status not in IN_FORCE or run.rolled_back_by is not None:
             continue
         if gone is not None and run.id >= gone:
             continue

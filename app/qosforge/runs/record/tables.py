@@ -49,6 +49,9 @@ class RunStatus(StrEnum):
         return self in WAITING
 
 
+IN_FORCE = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
+"""Of a run after which the devices hold what it asks for: it entered that, or found it."""
+
 UNFINISHED = frozenset(
     {
         RunStatus.PENDING,

@@ -19,7 +19,7 @@ from qosforge.policy_library.versions import LATEST
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
 from qosforge.tester.measurable import require_checks
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.network_runs import network_runs
+from qosforge.web.views.network_runs import half_way_run
 from qosforge.web.views.run_form import AsideLink, RunForm, chosen_policy
 
 router = APIRouter()
@@ -70,7 +70,7 @@ def new_run_form(
         aside=aside if chosen and caller.may(Role.APPROVER, chosen) else None,
         **_rules(page, backend.networks.network(chosen) if chosen else None, keep),
         nothing_to_judge=nothing_to_judge,
-        half_way=network_runs(backend, chosen).half_way if chosen else None,
+        half_way=half_way_run(backend, chosen) if chosen else None,
     )
 
 

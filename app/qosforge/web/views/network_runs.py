@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from qosforge.api.backend import Backend
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.standing import standing_runs
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.tables import IN_FORCE, RunStatus
 
 MOST = 50
 """The newest runs that are looked through."""
-_HELD = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
 
 
 @dataclass(frozen=True)
 class NetworkRuns:
     """Of the newest runs of a network: ``held`` is the one whose policy its devices hold, ``last`` the newest that
-    is over, ``half_way`` one with a device between two states; each ``None`` where there is none.
+    is over; of all its runs ``half_way`` one with a device between two states; each ``None`` where there is none.
 
     ``was_kept``: one was kept, whether or not it was rolled back since.
     """
@@ -41,6 +40,16 @@ def network_runs(backend: Backend, network: str) -> NetworkRuns:
     return NetworkRuns(
         held=next(held, None),
         last=next((run for run in runs if run.status.final), None),
-        half_way=next((run for run in runs if run.status is RunStatus.NEEDS_RECOVERY), None),
-        was_kept=any(run.status in _HELD and run.rollback_of is None for run in runs),
+        half_way=half_way_run(backend, network),
+        was_kept=any(run.status in IN_FORCE and run.rollback_of is None for run in runs),
     )
+
+
+def half_way_run(backend: Backend, network: str) -> Run | None:
+    """The newest run of a network that stands half-way, however many began since.
+
+    Raises:
+        StoreError: the store is away.
+    """
+    found = backend.run_requests.store.list_runs(1, networks=[network], status=RunStatus.NEEDS_RECOVERY)
+    return next(iter(found), None)

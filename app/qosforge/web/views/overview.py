@@ -23,7 +23,7 @@ from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.readings import ReadingTimes, reading_times
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.standing import standing_runs
-from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import IN_FORCE, RunStatus, Verdict
 from qosforge.runs.requests.change_size import ChangeSize, change_size
 
 LAST = 8
@@ -31,7 +31,6 @@ LAST = 8
 MOST_BARS = 20
 """Runs that the picture of a network's objectives has."""
 
-_SETTLED = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
 _UNWELL = frozenset({RunStatus.FAILED, RunStatus.REJECTED, RunStatus.ROLLED_BACK})
 
 Health = Literal["ok", "warn", "bad", "unknown"]
@@ -139,7 +138,7 @@ class NetworkHealth:
     @property
     def has_baseline(self) -> bool:
         """Whether a run left its devices as a policy asks, so that there is something to compare them with."""
-        return any(run.status in _SETTLED for run in self.runs)
+        return any(run.status in IN_FORCE for run in self.runs)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Query
 
 from qosforge.access.roles import EVERY_NETWORK
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.tables import IN_FORCE, RunStatus
 from qosforge.web.views.policies import PolicyCard, PolicyGroups
 
 AT_ONCE = 24
@@ -23,7 +23,6 @@ STATES: tuple[State, ...] = ("in_force", "waiting", "undone", "never")
 """What came of a policy's last run on some network; ``never``: it did not run."""
 Order = Literal["newest", "name"]
 
-_IN_FORCE = frozenset({RunStatus.KEPT, RunStatus.NO_CHANGES})
 _WAITING = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED})
 
 
@@ -130,11 +129,11 @@ def _pages(own: PolicyMatches) -> int:
 
 
 def _in_force(card: PolicyCard) -> bool:
-    return any(run.status in _IN_FORCE and not run.takes_away for run in card.runs)
+    return any(run.status in IN_FORCE and not run.takes_away for run in card.runs)
 
 
 def _undone(card: PolicyCard) -> bool:
-    return any(run.takes_away or run.status not in _IN_FORCE | _WAITING for run in card.runs)
+    return any(run.takes_away or run.status not in IN_FORCE | _WAITING for run in card.runs)
 
 
 _STATE_TESTS: dict[State, Callable[[PolicyCard], bool]] = {
