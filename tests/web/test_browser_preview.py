@@ -92,6 +92,44 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
     expect(preview).not_to_contain_text("This cannot be compiled")
 
 
+def test_errors_stand_first_and_lead_to_their_fields(site: Site, tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto("/policies/new?name=demanding&from=campus-collaboration&network=campus")
+    preview, start = page.locator("#preview"), page.get_by_role("button", name="Save and start a run")
+    expect(preview).to_contain_text("No errors", timeout=LONG_MS)
+    expect(start).to_be_enabled()
+    page.get_by_role("tab", name="YAML").click()
+    text = page.locator("#policy-text")
+    asks = text.input_value()
+    page.get_by_label("Text of the policy").fill(asks.replace("wred: {prefer: true}", "wred: {prefer: false}"))
+    said = preview.locator("#preview-good > .message").first
+    expect(said).to_contain_text("Cannot be started: 2 errors (", timeout=LONG_MS)
+    expect(start).to_be_disabled()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_enabled()
+    why = page.locator("#start-run-why")
+    expect(why).to_contain_text("Cannot start: 2 errors (s2950, ")
+    why.get_by_role("link").click()
+    errors = preview.get_by_role("region", name="Errors")
+    expect(errors.get_by_role("heading")).to_be_in_viewport()
+    found, changes = errors.bounding_box(), preview.get_by_text("devices would be configured").bounding_box()
+    assert found
+    assert changes
+    assert found["y"] < changes["y"], "what is wrong stands first"
+    first = errors.get_by_role("listitem").first
+    expect(first).to_contain_text("s2950")
+    expect(first).to_contain_text("leave WRED out for this device")
+    one.require_sound()
+    errors.get_by_role("link", name="default").first.click()
+    early = page.locator("[data-class=default]").get_by_label("Drop early")
+    expect(early).to_be_focused()
+    early.uncheck()
+    expect(preview).to_contain_text("No errors", timeout=LONG_MS)
+    expect(start).to_be_enabled()
+    expect(why.get_by_role("link")).to_have_count(0)
+
+
 def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are_accepted(
     site: Site, tab: Callable[..., Tab], ann: str
 ) -> None:

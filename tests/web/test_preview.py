@@ -250,7 +250,8 @@ def test_its_findings_are_grouped_and_counted_as_those_of_a_run(tmp_path: Path) 
                 pass
             after = _listed(client.get(f"/runs/{run}?tab=findings").text)
             page = _preview(client, session, {"network": NETWORK, "policy": POLICY, "version": "latest"})
-    listed = _listed(page[page.index('id="preview-findings"') :])
+    errors = page[page.index('id="preview-errors"') :].partition("</section>")[0]
+    listed = _listed(errors + page[page.index('id="preview-findings"') :])
     assert listed["warning"] > 0
     assert listed["info"] > 0
     assert after - before == listed
@@ -323,9 +324,8 @@ def test_a_device_that_holds_it_has_nothing_to_do(
 
 def test_what_stands_against_it_is_counted(client: TestClient, viewer: dict[str, str]) -> None:
     page = _preview(client, viewer, _form(CAMPUS.replace("wred: {prefer: true}", "wred: {prefer: false}")))
-    assert "✘ 2 errors" in _plain(page)
-    told = _plain(page[page.index('id="preview-findings"') :])
-    assert told.index("✘ error default : the device drops at the tail") < told.index("▲ warning")
+    told = _plain(page[page.index("Cannot be started: 2 errors (s2950, s2970, ers5510)") :])
+    assert told.index("the device drops at the tail") < told.index("devices would change") < told.index("▲ warning")
 
 
 def test_a_wrong_text_is_reported_with_its_lines_and_keeps_the_last_preview(

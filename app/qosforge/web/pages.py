@@ -27,6 +27,7 @@ from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
 from qosforge.web.plain_forms import METHOD_FIELD, PLAIN_FORM, TOKEN_FIELD, form_page
 from qosforge.web.times import ago, breakable, moment
+from qosforge.web.views.finding_fields import class_field, sections
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -156,6 +157,8 @@ def _environment(language: str, prefix: str) -> Environment:
     environment.filters["meaning"] = partial(translate_meaning, gettext=translations(language).gettext)
     environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)
     environment.filters["platform_title"] = _platform_title
+    environment.filters["class_field"] = class_field
+    environment.filters["sections"] = sections
     return environment
 
 

@@ -71,9 +71,16 @@ document.addEventListener("click", (event) => {
     showLine(Number(line));
   } else if (link.hash) {
     const wanted = decodeURIComponent(link.hash.slice("#class-".length));
-    show([...form.querySelectorAll("[data-class]")].find((card) => card.dataset.class === wanted), event);
+    const card = [...form.querySelectorAll("[data-class]")].find((one) => one.dataset.class === wanted);
+    show(card && (fieldOf(card, link.dataset.field) ?? card), event);
   }
 });
+
+// The field of a class that a finding is about; `ends` are those of its id, the likeliest first. None of a library's class.
+function fieldOf(card, ends = "") {
+  const found = ends.split(" ").filter(Boolean).map((end) => `[id^="${CSS.escape(`${card.id}-${end}`)}"]:is(input, select)`);
+  return found.map((one) => card.querySelector(one)).find(Boolean);
+}
 
 function show(target, event) {
   if (!target) return;

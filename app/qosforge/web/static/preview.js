@@ -72,13 +72,16 @@ section.addEventListener("htmx:afterSettle", () => {
   gate();
 });
 
-// A run that errors stand against would only be rejected: it is not started.
+// A run that errors stand against would only be rejected: it is not started. The editor's button stores as well: it
+// waits for no preview, and what is to be accepted is asked by the form that follows.
 function gate(waits = false) {
-  const start = document.getElementById("start-run");
+  const stores = document.getElementById("store-and-run");
+  const start = document.getElementById("start-run") ?? stores;
   if (!start) return;
+  if (stores) waits = false;
   const accepted = document.getElementById("accept_unconfirmed");
   const errors = section.querySelector("[data-cannot]");
-  const against = errors ?? (accepted?.checked ? null : section.querySelector("[data-unless-accepted]"));
+  const against = errors ?? (stores || accepted?.checked ? null : section.querySelector("[data-unless-accepted]"));
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
   const link = why.querySelector("a.wrong");
@@ -86,14 +89,16 @@ function gate(waits = false) {
   const told = [section.querySelector("[data-would]")?.dataset.would, section.querySelector("[data-predicted]")?.dataset.predicted];
   if (told[0]) told.push(why.dataset.unmeasured);
   const size = against ? "" : told.filter(Boolean).join("; ");
-  would.hidden = waits || !size;
-  would.textContent = size;
-  would.classList.toggle("is-broken", section.querySelector(".error[data-predicted]") !== null);
-  why.querySelector(".waits").hidden = !waits;
+  if (would) {
+    would.hidden = waits || !size;
+    would.textContent = size;
+    would.classList.toggle("is-broken", section.querySelector(".error[data-predicted]") !== null);
+    why.querySelector(".waits").hidden = !waits;
+  }
   link.hidden = waits || !against;
   if (!against) return;
-  const found = (errors ? section.querySelector("#preview-findings") : accepted) ?? against;
-  found.id ||= "preview-errors";
+  const found = (errors ? section.querySelector("#preview-errors") : accepted) ?? against;
+  found.id ||= "preview-against";
   link.hash = found.id;
   link.textContent = against.dataset.cannot ?? against.dataset.unlessAccepted;
 }

@@ -318,10 +318,21 @@ class PreviewView:
         """The findings, the gravest first."""
         return group_findings(self.preview.findings)
 
-    @property
+    @cached_property
     def finding_folds(self) -> tuple[FindingFold[FindingDocument], ...]:
         """The same; many of one code, each with a message of its own, stand together."""
         return tuple(fold_findings(self.finding_groups))
+
+    @property
+    def errors(self) -> tuple[FindingFold[FindingDocument], ...]:
+        """What a run of it would be rejected for."""
+        return tuple(fold for fold in self.finding_folds if fold.finding.severity is Severity.ERROR)
+
+    @property
+    def wrong_devices(self) -> tuple[str, ...]:
+        """The devices that errors are of, in the order of the inventory."""
+        found = {one.device for one in self.preview.findings if one.severity is Severity.ERROR}
+        return tuple(device.name for device in self.devices if device.name in found)
 
     @cached_property
     def proofs(self) -> Proofs:
