@@ -38,6 +38,20 @@ def test_stations_that_no_link_connects() -> None:
     assert [(f.code, f.severity) for f in found] == [("verify-no-path", Severity.ERROR)]
 
 
+def test_a_network_without_the_end_hosts_is_told_once_of_all_measurements() -> None:
+    bare = NETWORK.model_copy(update={"traffic": (), "stations": ()})
+    [found] = check(network=bare)
+    told = (found.code, found.severity)
+    assert told == ("verify-no-traffic", Severity.WARNING), "who only pushes wants no verdict"
+    assert "'phone1', 'phone2'" in found.message
+    assert "measurements of the policy: 1" in found.message
+    assert found.line is not None
+    [known] = check(network=NETWORK.model_copy(update={"traffic": ()}))
+    assert "describes no traffic" in known.message
+    assert "phone1" not in known.message
+    assert not check(INTENT[: INTENT.index("verify:")], network=bare), "it measures nothing anyway"
+
+
 def test_pair_without_traffic() -> None:
     found = check(INTENT.replace("from: phone1, to: phone2", "from: phone2, to: phone1"))
     assert [(f.code, f.severity) for f in found] == [("verify-no-traffic", Severity.ERROR)]

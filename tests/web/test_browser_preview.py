@@ -158,6 +158,32 @@ def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are
     one.require_sound()
 
 
+def test_a_run_that_could_measure_nothing_begins_once_it_is_to_measure_nothing(
+    site: Site, tab: Callable[..., Tab], ann: str
+) -> None:
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+
+    def as_without_traffic(route: Route) -> None:
+        answer = route.fetch()
+        without = ' data-said data-unless-unmeasured="Cannot start: no traffic"'
+        told = answer.text().replace(" data-said", without, 1)
+        route.fulfill(response=answer, body=told)
+
+    page.route("**/preview", as_without_traffic)
+    page.goto("/runs/new?network=campus&policy=campus-collaboration")
+    start, why = page.locator("#start-run"), page.get_by_role("link", name="Cannot start: no traffic")
+    expect(why).to_be_visible(timeout=LONG_MS)
+    expect(start).to_be_disabled()
+    page.get_by_role("radio", name="Not at all").check()
+    expect(start).to_be_enabled()
+    expect(why).to_be_hidden()
+    page.get_by_role("radio", name="Simulation").check()
+    expect(start).to_be_disabled()
+    why.click()
+
+
 def test_devices_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann: str, lab: None) -> None:
     one = tab(PHONE, color_scheme="dark")
     one.log_in(ann, PASSWORD)

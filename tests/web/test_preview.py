@@ -44,6 +44,8 @@ def inventories(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("inventories")
     for name in ("campus", "other", "unread", "real"):
         shutil.copytree(root() / "inventories" / "campus", folder / name)
+    shutil.copytree(root() / "inventories" / "campus", folder / "bare")
+    (folder / "bare" / "traffic.yaml").unlink()
     hosts = folder / "real" / "hosts.yaml"
     hosts.write_text(hosts.read_text(encoding="utf-8").replace("\nr1:\n", "\nr1:\n  hostname: 127.0.0.1\n"))
     return folder
@@ -151,6 +153,18 @@ def test_lines_that_a_run_would_refuse_are_told_where_devices_are_reached_themse
     assert "✔ No errors" in _plain(lab)
     assert "data-unless-accepted" not in lab
     assert "lines-unconfirmed" in lab, "it is told all the same"
+
+
+def test_that_nothing_could_be_measured_is_told_at_the_head(client: TestClient, viewer: dict[str, str]) -> None:
+    for page in (
+        _preview(client, viewer, _form(network="bare")),
+        _preview(client, viewer, _form(network="bare") | {"done": "9"}, "/preview/rest"),
+    ):
+        told = _plain(page)
+        assert "▲ No errors" in told
+        assert "bare describes no traffic: nothing would be measured (measurements of the policy: " in told
+        assert 'data-unless-unmeasured="Cannot start: nothing could be measured on bare; choose' in page
+        assert "It is being simulated" not in told
 
 
 def test_objectives_that_no_link_allows_are_told_first(client: TestClient, viewer: dict[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +17,37 @@ from qosforge.validation.context import ValidationContext
 from qosforge.validation.framing import HEADERS
 from qosforge.validation.minimum import ProbePacket, configured, lone_delay, options
 
+MOST_NAMED = 8
+"""End hosts that a finding names."""
+
 
 def check_verification(context: ValidationContext) -> Iterator[Finding]:
     """``verify-unknown-station``, ``verify-no-path``, ``verify-no-traffic`` and ``objective-below-minimum``."""
-    for position, check in enumerate(context.compilation.intent.intent.verify):
+    checks = context.compilation.intent.intent.verify
+    if checks and not context.compilation.network.traffic:
+        yield _unmeasurable(context, checks)
+        return
+    for position, check in enumerate(checks):
         yield from _check(context, position, check)
+
+
+def _unmeasurable(context: ValidationContext, checks: Sequence[Verify]) -> Finding:
+    """That a network describes no traffic: said once of all checks, a warning.
+
+    Whoever only pushes wants no verdict, and a run that measures by itself is not begun without traffic.
+    """
+    network, document = context.compilation.network, context.compilation.intent.document
+    stations = {station.name for station in network.stations}
+    missing = [n for n in dict.fromkeys(n for c in checks for n in (c.from_, c.to)) if n not in stations]
+    names = listed(map(repr, missing), MOST_NAMED)
+    return note(
+        "verify-no-traffic",
+        Place(file=document.file, line=document.place(("verify",)).line),
+        variant="no-stations" if missing else "none-described",
+        network=network.name,
+        count=len(checks),
+        **({"names": names} if missing else {}),
+    )
 
 
 def _check(context: ValidationContext, position: int, check: Verify) -> Iterator[Finding]:
@@ -30,11 +56,6 @@ def _check(context: ValidationContext, position: int, check: Verify) -> Iterator
     line = document.place(("verify", position)).line
 
     place = Place(file=document.file, line=line)
-    if not network.traffic:
-        # Whoever only pushes wants no verdict, and a measuring run is not begun without traffic.
-        variant = "none-described" if network.stations else "no-stations"
-        yield note("verify-no-traffic", place, variant=variant, network=network.name)
-        return
     stations = [station.name for station in network.stations]
     unknown = [name for name in (check.from_, check.to) if name not in stations]
     for name in unknown:

@@ -81,7 +81,10 @@ function gate(waits = false) {
   if (stores) waits = false;
   const accepted = document.getElementById("accept_unconfirmed");
   const errors = section.querySelector("[data-cannot]");
-  const against = errors ?? (stores || accepted?.checked ? null : section.querySelector("[data-unless-accepted]"));
+  const simulated = stores ? null : document.querySelector("#new-run [name=judge][value=twin]:checked");
+  const unmeasured = simulated && section.querySelector("[data-unless-unmeasured]");
+  const unconfirmed = stores || accepted?.checked ? null : section.querySelector("[data-unless-accepted]");
+  const against = errors ?? unmeasured ?? unconfirmed;
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
   const link = why.querySelector("a.wrong");
@@ -97,14 +100,16 @@ function gate(waits = false) {
   }
   link.hidden = waits || !against;
   if (!against) return;
-  const found = (errors ? section.querySelector("#preview-errors") : accepted) ?? against;
-  found.id ||= "preview-against";
+  const field = unmeasured ? simulated : accepted;
+  const found = (errors ? section.querySelector("#preview-errors") : field) ?? against;
+  found.id ||= "what-is-against";
   link.hash = found.id;
-  link.textContent = against.dataset.cannot ?? against.dataset.unlessAccepted;
+  const { cannot, unlessUnmeasured, unlessAccepted } = against.dataset;
+  link.textContent = cannot ?? (unmeasured ? unlessUnmeasured : unlessAccepted);
 }
 
 document.addEventListener("change", (event) => {
-  if (event.target.id === "accept_unconfirmed") gate(!document.querySelector("#start-run-why .waits").hidden);
+  if (event.target.matches("#accept_unconfirmed, #new-run [name=judge]")) gate(!document.querySelector("#start-run-why .waits").hidden);
 });
 
 function restore({ open, bodies, ticks, focus }) {

@@ -236,9 +236,17 @@ class PreviewView:
         return sum(one.code == "objective-below-minimum" for one in self.preview.findings)
 
     @property
+    def unmeasurable(self) -> FindingDocument | None:
+        """What says that the network describes no traffic for any measurement of the policy, where that is so."""
+        found = (one for one in self.preview.findings if one.code == "verify-no-traffic")
+        return next((one for one in found if one.variant in ("none-described", "no-stations")), None)
+
+    @property
     def doubtful(self) -> bool:
-        """Whether a run of it would be rejected for its lines, or has objectives that no configuration can keep."""
-        return bool(self.unconfirmed or self.beyond_reach)
+        """Whether a run of it would be rejected for its lines or its measurements, or has objectives that no
+        configuration can keep.
+        """
+        return bool(self.unconfirmed or self.beyond_reach or self.unmeasurable)
 
     @cached_property
     def classes(self) -> Mapping[str, PreviewClass]:
