@@ -1,4 +1,9 @@
-"""A real browser at a real server: Debian's Chromium, driven by Playwright, each test with a profile of its own."""
+"""A real browser at a real server: Debian's Chromium, driven by Playwright, each test with a profile of its own.
+
+Most tests use its headless shell: the engine that draws pages and runs their scripts, of the same source and
+version, without the windows, services and extensions around it, which take a fifth of a test's processor time. The
+keyboard's way through a whole change is gone in the browser as people have it.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +28,9 @@ from playwright.sync_api import (
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
+SHELL = "chromium-headless-shell"
+WHOLE = "chromium"
+
 _FLAGS = (
     "--no-sandbox",  # tests may run as root, whom Chromium gives none
     "--disable-gpu",
@@ -37,9 +45,9 @@ _SERIOUS = frozenset({"serious", "critical"})
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(program: str = SHELL) -> Iterator[Browser]:
     """A browser; tests that use it through the fixture are skipped where it is missing."""
-    found = shutil.which("chromium")
+    found = shutil.which(program)
     expect.set_options(timeout=_PATIENCE_MS)
     playwright: Playwright
     with sync_playwright() as playwright:

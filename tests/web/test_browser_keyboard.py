@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
 
 from tests.parts import need
+from tests.web.browser import WHOLE, chromium
 from tests.web.conftest import Site
 from tests.web.firefox import FirefoxKeyboard, firefox
 from tests.web.keys import ChromiumKeyboard, Keyboard, await_focus, await_text, choose, fill, log_in, reach
@@ -28,8 +28,9 @@ def site(var_dir: Path) -> Iterator[Site]:
 def somebody(request: pytest.FixtureRequest, site: Site, tmp_path: Path) -> Iterator[Callable[[], Keyboard]]:
     """Makes persons who have a keyboard each, at one of the browsers."""
     if request.param == "chromium":
-        browser: Browser = request.getfixturevalue("chromium_browser")
-        yield lambda: ChromiumKeyboard(browser, site.url)
+        need("browser")
+        with chromium(WHOLE) as browser:
+            yield lambda: ChromiumKeyboard(browser, site.url)
     else:
         need("firefox")
         with firefox(tmp_path) as running:
