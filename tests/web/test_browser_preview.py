@@ -9,15 +9,24 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from qosforge.access.roles import Role
+from qosforge.artifacts.store import open_artifacts
 from qosforge.emulation import start_lab
+from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
+from qosforge.policy_library.library import PolicyLibrary
 from qosforge.resources import root
+from qosforge.runs.record.journal import JournalAction
+from qosforge.runs.record.reason import RECOVER, Reason
+from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.tables import RunStatus
 from qoslab import control
+from tests.principals import somebody
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 
 LAB = "infn-fnal"
+CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
 LONG_MS = 60_000
 """Reading devices, and the first compilation of a service, on a busy machine."""
 
@@ -200,3 +209,37 @@ def test_devices_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann:
     one.require_sound()
     page.reload()
     expect(preview).to_contain_text("Compared with what each device said", timeout=LONG_MS)
+
+
+def test_a_run_that_stands_half_way_keeps_others_from_its_devices(
+    site: Site, tab: Callable[..., Tab], ann: str
+) -> None:
+    with RunStore(site.settings.database_url) as store:
+        stuck = store.create_run("campus", "silver", "e" * 64, {}).id
+        store.journal.append(stuck, "r1", JournalAction.TOUCHING)
+        store.set_status(stuck, RunStatus.NEEDS_RECOVERY, reason=Reason("it is away", "rollback", RECOVER, "r1"))
+        classes = CAMPUS[: CAMPUS.index("apply:")].replace("intent: campus-collaboration", "intent: elsewhere")
+        elsewhere = f"{classes}apply:\n  - {{role: middle, interfaces: wan, direction: output}}\n"
+        library = PolicyLibrary(store.database, open_artifacts(site.settings, store.database))
+        written = PolicySource(elsewhere, "elsewhere.yaml")
+        library.seen_by(somebody("ann")).store("elsewhere", written, network="campus")
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    start = page.locator("#start-run")
+    for policy in ("campus-collaboration", "impossible"):
+        page.goto(f"/runs/new?network=campus&policy={policy}")
+        why = page.get_by_role("link", name="Cannot start: silver on campus stands half-way at r1")
+        expect(why).to_be_visible(timeout=LONG_MS)
+        expect(start).to_be_disabled()
+    one.require_sound()
+    why.click()
+    page.wait_for_url(f"**/runs/{stuck}")
+    page.goto("/runs/new?network=campus&policy=elsewhere")  # which applies to none of its devices
+    expect(page.locator("#half-way")).to_contain_text("silver on campus")
+    expect(start).to_be_enabled(timeout=LONG_MS)
+    with RunStore(site.settings.database_url) as store:
+        store.journal.append(stuck, "r1", JournalAction.UNDONE)
+        store.set_status(stuck, RunStatus.ROLLED_BACK, reason=Reason("it was away", "push", RECOVER, "r1"))
+    page.goto("/runs/new?network=campus&policy=campus-collaboration")
+    expect(start).to_be_enabled(timeout=LONG_MS)

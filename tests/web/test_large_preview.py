@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 from starlette.testclient import TestClient
 
 from benchmarks.campus import INTENT_OF_ALL, write_campus
@@ -80,6 +81,10 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
         *some, rest = parts(call, head)
         assert [len(DEVICE.findall(part)) for part in some] == [2, 4, 3]
         assert "2 of 9 devices are compiled" in some[0]
+        exact = [int(n) for n in re.findall(r">(\d+) devices? serves? every class as requested<", "".join(some))]
+        assert exact == sorted(exact)
+        others = [part.partition('beforeend:#preview-others"')[2] for part in some]
+        assert exact[-1] == sum(len(DEVICE.findall(each)) for each in others)
         heads = [head for part in some for head in re.findall(r"<summary><span[^>]*>\s*<strong>([^<]*)<", part)]
         assert any(re.fullmatch(r"1 device, .*2970.*", head) for head in heads), heads
         assert len(set(heads)) > 3
@@ -195,9 +200,38 @@ def test_devices_appear_as_they_are_compiled(site: Site, chromium_browser: Brows
     expect(groups).to_have_count(1)
     expect(groups.locator("> summary")).to_contain_text(re.compile(r"120 devices, .*2970"))
     assert asked.count("/preview/part") >= 6
-    shown.get_by_text("Devices that serve every class as requested").click()
+    expect(shown.locator("#preview-other-devices")).to_be_hidden()  # none serves every class as requested
     shown.locator("details.preview-part", has=one.page.locator("#device-s7")).locator("> summary").click()
     shown.locator("#device-s7 > summary").click()
     expect(shown.locator("#body-s7")).to_contain_text("mls qos")
     one.require_sound()
+    one.context.close()
+
+
+def test_a_run_of_a_large_network_is_not_started_before_it_is_known(site: Site, chromium_browser: Browser) -> None:
+    one = Tab.of(chromium_browser, site.url, PHONE)
+    one.log_in(site.person("olga", Role.ADMIN), PASSWORD)
+    page, held = one.page, []
+    start, why = page.locator("#start-run"), page.locator("#start-run-why")
+
+    def hold_back(route: Route) -> None:
+        if int(parse_qs(route.request.post_data or "")["done"][0]) >= 30:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/preview/part", hold_back)
+    page.goto("/runs/new?network=large&policy=rfc4594-4-basic")
+    expect(why).to_contain_text("30 of 120 devices are compiled …")
+    expect(start).to_be_disabled()
+    page.wait_for_timeout(200)
+    held.pop().fulfill(status=503)
+    expect(why).to_contain_text("The preview stopped at 30 of 120 devices; a run compiles and checks them all")
+    expect(start).to_be_enabled()
+    page.unroute("**/preview/part")
+    page.get_by_role("button", name="Go on").click()
+    expect(why).to_contain_text("120 devices would be configured; 120 were never read")
+    expect(start).to_be_enabled()
+    expect(why).not_to_contain_text("are compiled")
+    one.require_sound("503")
     one.context.close()

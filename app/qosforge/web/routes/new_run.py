@@ -57,6 +57,8 @@ def new_run_form(
         keep = intent.intent.keep
         nothing_to_judge = _problem(require_checks, intent)
         elsewhere = _problem(require_owner, about, chosen)
+    half_way = half_way_run(backend, chosen) if chosen else None
+    touches = backend.run_requests.store.journal.open_touches(half_way.id) if half_way else ()
     return page.answer(
         "runs/new.html.j2",
         networks=networks,
@@ -70,7 +72,8 @@ def new_run_form(
         aside=aside if chosen and caller.may(Role.APPROVER, chosen) else None,
         **_rules(page, backend.networks.network(chosen) if chosen else None, keep),
         nothing_to_judge=nothing_to_judge,
-        half_way=half_way_run(backend, chosen) if chosen else None,
+        half_way=half_way,
+        between=tuple(touch.device for touch in touches),
     )
 
 

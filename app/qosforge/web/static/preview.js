@@ -25,7 +25,10 @@ section.addEventListener("htmx:configRequest", (event) => {
 // against it.
 section.addEventListener("htmx:beforeRequest", (event) => {
   if (event.target === section) gate(true);
-  else if (event.target.matches(".coming")) event.target.addEventListener("htmx:beforeSwap", late);
+  if (!event.target.matches(".coming")) return;
+  event.target.addEventListener("htmx:beforeSwap", late);
+  delete event.target.dataset.ended;
+  gate();
 });
 
 // Devices that come after another preview took the place of theirs have no place in it.
@@ -35,7 +38,9 @@ function late(event) {
 
 for (const trouble of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   section.addEventListener(trouble, (event) => {
-    if (event.target === section) gate();
+    if (event.target.matches(".coming")) event.target.dataset.ended = "";
+    else if (event.target !== section) return;
+    gate();
   });
 }
 
@@ -72,19 +77,23 @@ section.addEventListener("htmx:afterSettle", () => {
   gate();
 });
 
-// A run that errors stand against would only be rejected: it is not started. The editor's button stores as well: it
-// waits for no preview, and what is to be accepted is asked by the form that follows.
-function gate(waits = false) {
+// A run that errors stand against would only be rejected: it is not started. Nor is one of a large network before it
+// is known what it would change; where that cannot be known, it is said what a run then does. The editor's button
+// stores as well: it waits for no preview, and what is to be accepted is asked by the form that follows.
+function gate(asked = false) {
   const stores = document.getElementById("store-and-run");
   const start = document.getElementById("start-run") ?? stores;
   if (!start) return;
-  if (stores) waits = false;
+  const coming = section.querySelector(".coming");
+  const stopped = coming && "ended" in coming.dataset;
+  const waits = !stores && (asked || (coming !== null && !stopped));
   const accepted = document.getElementById("accept_unconfirmed");
   const errors = section.querySelector("[data-cannot]");
+  const between = standsBetween();
   const simulated = stores ? null : document.querySelector("#new-run [name=judge][value=twin]:checked");
   const unmeasured = simulated && section.querySelector("[data-unless-unmeasured]");
   const unconfirmed = stores || accepted?.checked ? null : section.querySelector("[data-unless-accepted]");
-  const against = errors ?? unmeasured ?? unconfirmed;
+  const against = errors ?? between ?? unmeasured ?? unconfirmed;
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
   const link = why.querySelector("a.wrong");
@@ -96,20 +105,36 @@ function gate(waits = false) {
     would.hidden = waits || !size;
     would.textContent = size;
     would.classList.toggle("is-broken", section.querySelector(".error[data-predicted]") !== null);
-    why.querySelector(".waits").hidden = !waits;
+    const waiting = why.querySelector(".waits");
+    waiting.hidden = !waits && !stopped;
+    waiting.textContent = (stopped ? coming.dataset.stopped : coming?.dataset.soFar) ?? waiting.dataset.otherwise;
   }
   link.hidden = waits || !against;
   if (!against) return;
+  if (against === between) {
+    link.href = between.dataset.run;
+    link.textContent = between.dataset.refuses;
+    return;
+  }
   const field = unmeasured ? simulated : accepted;
   const found = (errors ? section.querySelector("#preview-errors") : field) ?? against;
   found.id ||= "what-is-against";
-  link.hash = found.id;
+  link.href = `#${found.id}`;
   const { cannot, unlessUnmeasured, unlessAccepted } = against.dataset;
   link.textContent = cannot ?? (unmeasured ? unlessUnmeasured : unlessAccepted);
 }
 
+// The run that stands half-way, if the policy applies to a device that it left between two states: no other run is
+// given that device. Where no device is shown, it is not known and the run tells it.
+function standsBetween() {
+  const run = document.querySelector("#half-way-run[data-devices]");
+  const applies = (name) => section.querySelector(`#device-${CSS.escape(name)}`) !== null;
+  return run?.dataset.devices.split(" ").some(applies) ? run : null;
+}
+
 document.addEventListener("change", (event) => {
-  if (event.target.matches("#accept_unconfirmed, #new-run [name=judge]")) gate(!document.querySelector("#start-run-why .waits").hidden);
+  if (!event.target.matches("#accept_unconfirmed, #new-run [name=judge]")) return;
+  gate(section.querySelector("[data-said], [data-cannot]") === null);
 });
 
 function restore({ open, bodies, ticks, focus }) {

@@ -62,7 +62,7 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
   const { xhr, target, requestConfig, serverResponse } = event.detail;
   const again = serverResponse === told && !requestConfig.triggeringEvent?.isTrusted;
   told = xhr.status < 400 ? "" : serverResponse;
-  if (told && (target !== messages || again)) event.detail.shouldSwap = false;
+  if (xhr.status >= 400 && (target !== messages || again)) event.detail.shouldSwap = false;
 });
 
 // What is wrong with a form is marked where it was entered, until it is changed.

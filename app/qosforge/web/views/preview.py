@@ -75,12 +75,14 @@ class PreviewForm:
 class PartsSoFar:
     """How many devices of a preview are ``done``: ``unsound`` ones have errors, ``unread`` ones were never read.
 
-    ``changed`` ones would have lines ``added`` and ``removed``. A preview in parts sends this along with each part.
+    ``exact`` ones serve every class as requested; ``changed`` ones would have lines ``added`` and ``removed``. A
+    preview in parts sends this along with each part.
     """
 
     done: _Count
     unsound: _Count = 0
     unread: _Count = 0
+    exact: _Count = 0
     changed: _Count = 0
     added: _Count = 0
     removed: _Count = 0
@@ -300,6 +302,7 @@ class PreviewView:
             done=len(self.devices),
             unsound=self.unsound,
             unread=sum(device.entries is None for device in self.devices),
+            exact=len(self.exact),
             changed=sum(bool(device.entries) for device in self.devices),
             added=sum(device.change.added for device in self.devices),
             removed=sum(device.change.removed for device in self.devices),
