@@ -79,7 +79,15 @@ def test_a_word_that_scopes_name_themselves_is_meant_by_slips_only(tag: str, hin
     (finding,) = told(scopes, port("1"))
 
     assert finding.code == "scope-unknown-name"
-    assert finding.hint == (hint or "check it against hosts.yaml")
+    assert f"has the tag '{tag}': this scope has no ports there" in finding.message
+    assert finding.hint == (hint or "give ports the tag in hosts.yaml, or take it out of the scope's interfaces")
+
+
+def test_a_tag_beside_one_that_ports_have_leaves_the_scope_its_ports() -> None:
+    (finding,) = told([{"interfaces": ["lan", "wan"], "direction": "output"}], port("1"))
+
+    assert finding.code == "scope-unknown-name"
+    assert finding.message.endswith("has the tag 'wan'")
 
 
 def test_a_scope_that_meets_no_interface_is_told_beside_one_that_does() -> None:

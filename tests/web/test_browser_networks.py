@@ -15,7 +15,8 @@ from qosforge.emulation import start_lab
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
 from qosforge.resources import root
-from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason
+from qosforge.runs.record.tables import RunStatus, Verdict
 from qoslab import control
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
@@ -123,6 +124,42 @@ def test_the_campus_is_drawn_readably(site: Site, tab: Callable[..., Tab]) -> No
     expect(phone.page.get_by_text("start the lab")).to_be_visible()
     expect(phone.page.get_by_role("heading", name="GigabitEthernet 0/0")).to_be_visible()
     phone.require_sound()
+
+
+WIDER = """() => [...document.querySelectorAll('main :is(td, th, .tile, .card, .message)')]
+  .filter((one) => one.checkVisibility() && one.clientWidth && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.textContent.trim().slice(0, 60))"""
+
+
+@pytest.mark.usefixtures("kept")
+def test_words_of_networks_stay_in_their_boxes(site: Site, tab: Callable[..., Tab]) -> None:
+    site.person("olga", Role.OPERATOR)
+    olga = tab(PHONE)
+    olga.log_in("olga", PASSWORD)
+    with open_backend(site.settings) as backend:
+        store = backend.run_requests.store
+        broken = store.create_run("itesm", "campus-collaboration", "f" * 64, {}).id
+        why = Reason("after the push the objectives are not met", "measure-after", NOT_MET)
+        store.set_status(broken, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=why)
+        kept = store.create_run("infn-fnal", "campus-collaboration", "f" * 64, {}).id
+        store.set_status(kept, RunStatus.KEPT, Verdict.BROKEN)
+        stuck = store.create_run("campus", "campus-collaboration", "f" * 64, {}).id
+        left = Reason("the table is full", "rollback", RECOVER, "e300")
+        store.set_status(stuck, RunStatus.NEEDS_RECOVERY, reason=left)
+    for width in (PHONE["width"], 768, 1440):
+        olga.page.set_viewport_size({"width": width, "height": 900})
+        olga.page.goto("/networks")
+        assert olga.page.evaluate(WIDER) == [], width
+        olga.require_sound()
+        row = olga.page.get_by_role("row", name="campus")
+        expect(row.get_by_role("link", name="Open the run that stands half-way on campus")).to_be_visible()
+        expect(row.get_by_role("link", name="New run on campus")).to_have_count(0)
+        expect(olga.page.get_by_role("link", name="New run on itesm", exact=True)).to_be_visible()
+        for name in ("campus", "infn-fnal", "itesm"):
+            olga.page.goto(f"/networks/{name}")
+            assert olga.page.evaluate(WIDER) == [], (name, width)
+    with open_backend(site.settings) as backend:
+        backend.run_requests.store.set_status(stuck, RunStatus.ROLLED_BACK, reason=why)
 
 
 def test_an_experiment_is_run_and_its_claims_shown(site: Site, tab: Callable[..., Tab]) -> None:

@@ -162,10 +162,20 @@ def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestC
     for _ in range(MOST):  # however many runs began since
         store.set_status(store.create_run("campus", "silver", "e" * 64, {}).id, RunStatus.NO_CHANGES)
     assert "A run stopped half-way: silver on campus" in _overview(site)
+    assert 'href="/runs/new' not in site.get("/networks").text, "who only looks starts nothing"
     Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    page = site.get("/networks/campus").text
+    assert '<a class="button" href="/runs/new?network=campus">' in page, (
+        "it would be refused: it is not what is next"
+    )
+    assert f'<a class="button primary" id="open-half-way" href="/runs/{stuck}">' in page
+    assert f'<a class="button" href="/runs/{stuck}"' in site.get("/networks").text
     form = " ".join(re.sub(r"<[^>]+>", " ", site.get("/runs/new?network=campus").text).split())
     assert "A run stopped half-way: silver on campus . e300 stands between two states" in form
     assert "may begin" not in form
+    store.set_status(stuck, RunStatus.ROLLED_BACK, reason=why)
+    assert '<a class="button primary" href="/runs/new?network=campus">' in site.get("/networks/campus").text
+    assert '<a class="button" href="/runs/new?network=campus"' in site.get("/networks").text
 
 
 @pytest.mark.usefixtures("ann")

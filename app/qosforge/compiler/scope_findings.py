@@ -24,6 +24,13 @@ NEAR_TO_NAMED = 0.8
 """How alike (0 to 1) an unknown name has to be to one that the intent names itself: ``wan`` is 0.67 to ``lan``, and
 ``wann`` 0.86 to ``wan``.
 """
+_OF_TAG = {
+    (False, False): "tag",
+    (False, True): "tag-near",
+    (True, False): "tag-alone",
+    (True, True): "tag-alone-near",
+}
+"""The variant for a tag that no port has, by whether ports have none of its scope's, and whether one is like it."""
 
 
 def require_few_selections(loaded: LoadedIntent, network: Network) -> None:
@@ -56,13 +63,15 @@ def find_unknown_names(loaded: LoadedIntent, network: Network) -> Iterable[Findi
     named = {selector: {n for scope in loaded.intent.apply for n in getattr(scope, selector)} for selector in known}
     for position, scope in enumerate(loaded.intent.apply):
         missing = [(k, name) for k, names in sets.items() for name in getattr(scope, k) if name not in names]
+        tagless = bool(scope.interfaces) and sets["interfaces"].isdisjoint(scope.interfaces)
         for selector, name in missing:
             told += 1
             near = _nearest(name, known[selector], named[selector]) if told <= MOST_LOOKED_UP else []
+            of_name = "near" if near else DEFAULT
             yield note(
                 "scope-unknown-name",
                 _scope_place(loaded, position),
-                variant="near" if near else DEFAULT,
+                variant=_OF_TAG[tagless, bool(near)] if selector == "interfaces" else of_name,
                 selector=selector,
                 name=name,
                 network=network.name,

@@ -26,7 +26,7 @@ from qosforge.platforms.base import installed
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph, network_outline
-from qosforge.web.views.network_runs import network_runs
+from qosforge.web.views.network_runs import half_way_runs, network_runs
 from qosforge.web.views.network_tables import DEVICE_STATES, DeviceSearch, NetworkTables
 from qosforge.web.views.networks import network_view
 from qosforge.web.views.overview import network_health
@@ -48,7 +48,8 @@ def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Respons
         except InventoryBroken as error:
             problems.append(error)
     health = network_health(backend, list(found))
-    return page.answer("networks/list.html.j2", networks=found, health=health, problems=problems)
+    half_way = half_way_runs(backend)
+    return page.answer("networks/list.html.j2", networks=found, health=health, half_way=half_way, problems=problems)
 
 
 @router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
@@ -53,3 +54,13 @@ def half_way_run(backend: Backend, network: str) -> Run | None:
     """
     found = backend.run_requests.store.list_runs(1, networks=[network], status=RunStatus.NEEDS_RECOVERY)
     return next(iter(found), None)
+
+
+def half_way_runs(backend: Backend) -> Mapping[str, Run]:
+    """By the name of the network, the newest run that stands half-way.
+
+    Raises:
+        StoreError: the store is away.
+    """
+    unfinished = backend.run_requests.store.unfinished_runs()
+    return {run.network: run for run in unfinished if run.status is RunStatus.NEEDS_RECOVERY}
