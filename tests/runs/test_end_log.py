@@ -100,7 +100,7 @@ def test_hundreds_of_devices_are_one_short_line(store: RunStore, run: Run, log: 
     store.end_stage(store.begin_stage(run.id, "read"), StageOutcome.DONE, ReadSummary(errors=errors))
     store.set_status(run.id, RunStatus.FAILED, reason=WHY)
     (line,) = ends(log)
-    assert "and 296 more" in str(line["reason"])
+    assert "r0 and 299 more: away" in str(line["reason"])
     assert len(json.dumps(line)) < 8000
 
 

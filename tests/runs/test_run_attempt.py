@@ -359,7 +359,14 @@ LEFT = {
     ("answers", "step", "device", "message", "hint"),
     [
         ({"lock": {"errors": [LEFT]}}, "lock", "r1", "run 1 left r1", "qosforge recover"),
-        ({"read": {"running": {}, "errors": [LEFT, LEFT]}}, "read", "r1", "(and 1 more)", "recover"),
+        ({"read": {"running": {}, "errors": [LEFT, LEFT]}}, "read", "r1", "run 1 left r1", "recover"),
+        (
+            {"read": {"running": {}, "errors": [LEFT | {"device": f"r{n}"} for n in range(1, 301)]}},
+            "read",
+            "",
+            "r1 and 299 more: run 1 left r1",
+            "recover",
+        ),
         (
             {"prepare": {**ANSWERS["prepare"], "refused": True}},
             "validate",

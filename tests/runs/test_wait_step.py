@@ -191,7 +191,7 @@ def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(
         wait.set_stopped(context, failures())
     ended = [run_requests.run(context.run_id) for context in (clean, left)]
     assert [run.status for run in ended] == [RunStatus.FAILED, RunStatus.NEEDS_RECOVERY]
-    assert {run.reason for run in ended} == {"r1 refused a line (and 1 more)"}
+    assert {run.reason for run in ended} == {"r1: r1 refused a line; r2: r2 refused a line"}
     assert [run.reason_hint for run in ended] == ["mend the line", RECOVER.text]
 
 
@@ -224,4 +224,4 @@ def test_every_error_that_stopped_a_run_is_counted(run_requests: RunRequests, or
     context = waits(run_requests, order)
     with pytest.raises(InputErrors):
         run_workflow.execute(context.run_id)
-    assert run_requests.run(context.run_id).reason == "r1 is wrong (and 1 more)"
+    assert run_requests.run(context.run_id).reason == "r1 is wrong; r2 is wrong"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from qosforge.cli.measurement_tables import print_accounts, print_comparison, pr
 from qosforge.cli.output import STYLE, findings_json, print_finding_summary, print_findings, print_json
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
+from qosforge.device_names import name_devices
+from qosforge.reports.alike_devices import gather_devices
 from qosforge.reports.changes import change_sentence
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.run_metadata import run_metadata
@@ -75,13 +77,14 @@ def _print_changes(report: RunReport, *, every_bound: bool) -> None:
         print_prose(Text(f"  {line}"), hanging=4)
 
 
-def _print_boxes(devices: Iterable[DeviceReport]) -> None:
+def _print_boxes(devices: Sequence[DeviceReport]) -> None:
     table = Table(box=None, padding=(0, 1), title="Devices", title_justify="left", title_style="bold")
     for heading in ("device", "platform", "lines", "outcome"):
         table.add_column(heading)
-    for device in devices:
-        lines = len(device.candidate.splitlines())
-        table.add_row(device.name, device.platform, str(lines) if lines else "–", device.outcome)
+    for alike in gather_devices(devices):
+        lines = len(alike.devices[0].candidate.splitlines())
+        row = (name_devices(alike.names), alike.platform, str(lines) if lines else "–", alike.outcome)
+        table.add_row(*row)
     print_table(table)
 
 

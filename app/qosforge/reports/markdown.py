@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from qosforge.configtree import headings_only
 from qosforge.deltaq.objective import BoundVerdict
 from qosforge.findings import Finding, Severity
+from qosforge.reports.alike_devices import gather_devices
 from qosforge.reports.checks import CheckReport, findings_by_device, gap_text
 from qosforge.reports.delay_origin import DelayOrigin, not_recorded, run_origins
 from qosforge.reports.evidence import interval, observed, sentences
@@ -85,7 +86,7 @@ def run_markdown(report: RunReport, page: str = "", *, longest: int = LONGEST) -
         *_finding_table(report.findings),
     ]
     sections = []
-    for device in report.devices:
+    for device in (device for alike in gather_devices(report.devices) for device in alike.devices):
         title = f"{device.name}: {device.outcome}"
         # Never what a device holds: lines around a change may be secrets, and a comment is read by many.
         parts = [("Lines to enter", "text", device.candidate), ("Rollback lines", "text", device.inverse)]

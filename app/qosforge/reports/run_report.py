@@ -14,7 +14,9 @@ from operator import attrgetter
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
+from qosforge.device_names import name_devices
 from qosforge.findings import Finding, Severity
+from qosforge.reports.alike_devices import gather_devices
 from qosforge.reports.delay_origin import not_recorded, run_origins
 from qosforge.reports.evidence import evidence_words, interval, observed
 from qosforge.reports.model import RunReport
@@ -55,6 +57,8 @@ def render_run_report(report: RunReport) -> str:
         balances=trade_offs(report.before, report.after),
         side_texts=side_texts,
         in_words=trade_off_text,
+        alike=gather_devices(report.devices),
+        name_devices=name_devices,
         findings=_by_severity(report.findings),
         proofs=proof_lines(proofs(report.findings)),
         figures=class_figures(report),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from qosforge.run_outcome import OutcomeReason
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus
 
@@ -24,10 +25,13 @@ _UNKEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.REJECTED})
 
 
 def error_texts(stages: Sequence[Stage], told: Collection[OutcomeReason] = ()) -> Iterator[str]:
-    """What stages say went wrong, in their order; without the reasons that are ``told`` already."""
+    """What stages say went wrong, in their order, the same of several devices once; without what is ``told``."""
     known = {(one.device, words) for one in told for words in (one.short, one.message)}
     for stage in stages:
-        yield from (str(one) for one in stage.summary.errors if (one.device, one.message) not in known)
+        for one in gather_errors(stage.summary.errors):
+            said = (one.device, one.message if one.device else one.told)
+            if said not in known:
+                yield str(one)
         if stage.summary.error and ("", stage.summary.error) not in known:
             yield stage.summary.error
 

@@ -23,7 +23,8 @@ def put_back(run: Run) -> Reason:
     left, *why = reasons
     if why:
         first = why[0]
-        told = f"{first.message}; {left.device or 'a device'} was not put back at first: {left.message}"
+        back = f"{left.device} was" if left.device else "devices were"
+        told = f"{first.message}; {back} not put back at first: {left.message}"
     else:
         first, told = left, left.message
     unmet = run.verdict in _NOT_MET

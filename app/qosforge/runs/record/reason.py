@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qosforge.run_outcome import AdviceKind, OutcomeReason
+from qosforge.runs.record.gathered_errors import GatheredError, gather_errors
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.tables import RunStatus
 
@@ -30,6 +31,9 @@ class Advice:
     text: str
     settle_first: str | None = None
 
+
+_MOST_TOLD = 3
+"""Errors that a reason says; of more it says how many."""
 
 RECOVER = Advice(
     AdviceKind.RECOVER,
@@ -96,7 +100,7 @@ def half_way(left: Reason, why: Reason) -> Reason:
         left.step,
         RECOVER,
         left.device,
-        parts=(*left.reasons, *why.reasons),
+        parts=(*replace(left, parts=()).reasons, *why.reasons),
     )
 
 
@@ -129,14 +133,22 @@ def retry_left_out(run_id: str) -> Advice:
 
 
 def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Reason:
-    """The reason that errors give: the first, and how many more there are.
+    """The reason that errors give: what most devices have in common first, each said once with its devices.
 
-    ``hint`` is the way on where the error has none of its own.
+    ``hint`` is the way on where the first has none of its own.
     """
-    first = errors[0]
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Reason(f"{first.message}{more}", step, _advice_of(first) or hint, first.device, short=first.message)
+    every = gather_errors(errors)
+    first, told = every[0], every[:_MOST_TOLD]
+    parts = tuple(
+        OutcomeReason(message=text, short=text, step=step, device=one.device) for one, text in map(_said, told)
+    )
+    advice = settle_first(first.settles) if first.settles else first.hint or hint
+    if len(every) == 1:
+        return Reason(parts[0].message, step, advice, first.device, parts=parts)
+    more = [f"and {len(every) - len(told)} more errors"] if len(every) > len(told) else []
+    return Reason("; ".join([*(one.told for one in told), *more]), step, advice, parts=parts)
 
 
-def _advice_of(error: StepError) -> Advice | str:
-    return settle_first(error.settles) if error.settles else error.hint
+def _said(one: GatheredError) -> tuple[GatheredError, str]:
+    """An error and its words; the name of a single device stands beside these."""
+    return one, one.message if one.device else one.told

@@ -16,6 +16,7 @@ from qosforge.reports.model import DecisionReport, DeviceReport, RunReport, Stag
 from qosforge.runs.record.attempts import attempt_start
 from qosforge.runs.record.earlier_words import in_present_words
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.keep_question import question
 from qosforge.runs.record.rollout_record import left_out, wave_states
 from qosforge.runs.record.run import Run
@@ -234,7 +235,7 @@ def _findings(artifacts: Artifacts, last: Mapping[str, StageSummary]) -> tuple[F
 def _stage(stage: Stage) -> StageReport:
     seconds = (stage.ended - stage.started).total_seconds() if stage.ended else 0.0
     summary = stage.summary
-    text = "; ".join(error.told for error in summary.errors) or summary.error or summary.text
+    text = "; ".join(one.told for one in gather_errors(summary.errors)) or summary.error or summary.text
     return StageReport(
         name=stage.name,
         started=stage.started,

@@ -15,6 +15,7 @@ from itertools import count
 from qosforge.deltaq.error_spending import LOOKS
 from qosforge.errors import QosforgeError, TesterError
 from qosforge.runs.engine.port import Engine
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.reason import NOT_MET, REASONED, Reason, half_way, reason_of_errors, retry, retry_left_out
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import PreparedDevice
@@ -200,7 +201,7 @@ class RunAttempt:
         left_out = self._progress.left_out
         if not left_out:
             return None
-        told = "; ".join(each.told for each in left_out)
+        told = "; ".join(each.told for each in gather_errors(left_out))
         hint = retry_left_out(self.context.run_id)
         return Reason(f"left out: {told}", "push", hint, left_out[0].device if len(left_out) == 1 else "")
 

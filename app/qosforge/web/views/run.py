@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.run_models import without_secrets
+from qosforge.device_names import name_devices
 from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.loader import parse_intent
@@ -31,6 +32,7 @@ from qosforge.run_outcome import RunOutcome
 from qosforge.runs.record.attempts import AttemptCause, attempt_causes
 from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.invalid_state import BetweenStates, ChangedSince, RunExpired
 from qosforge.runs.record.rolled_back import rollbacks_of
 from qosforge.runs.record.run import Run
@@ -45,6 +47,7 @@ from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.tester.measurement.document import Side
 from qosforge.web.views.device_changes import changes_of, count_lines, diff_lines, lines_back, lines_left
 from qosforge.web.views.run_classes import ClassTile, class_tiles
+from qosforge.web.views.run_devices import device_rows
 from qosforge.web.views.run_figures import DrawnFigures
 from qosforge.web.views.run_reasons import RunReasons
 from qosforge.web.views.run_steps import StageRow, Step, refused_rollback, rollback_rows, stage_rows, steps_of
@@ -193,6 +196,9 @@ class RunView:
         return steps_of(self.run, self.progress, decisions, judged, asks=self.approval != "none")
 
     stage_rows = staticmethod(stage_rows)
+    device_rows = staticmethod(device_rows)
+    gather_errors = staticmethod(gather_errors)
+    name_devices = staticmethod(name_devices)
 
     @cached_property
     def failed_stages(self) -> frozenset[tuple[str, int]]:

@@ -45,8 +45,8 @@ class RunReasons:
         """Why it was rolled back, in a sentence: of objectives that are not met the first, which says more."""
         if self._is_unmet:
             return self.unmet[0]
-        first = next(iter(self.every), None)
-        return "" if first is None else f"{first.device}: {first.message}" if first.device else first.message
+        why = [one for one in self.every if one.step == self.every[0].step]
+        return "; ".join(f"{one.device}: {one.message}" if one.device else one.message for one in why)
 
     @property
     def further(self) -> tuple[str, ...]:

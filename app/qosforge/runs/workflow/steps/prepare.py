@@ -17,6 +17,7 @@ from qosforge.finding_rows import gather_findings
 from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
 from qosforge.platforms.masked_findings import mask_document
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.set_aside import set_aside
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.stop_signal import StopSignal
@@ -85,7 +86,7 @@ def read(context: Context, names: list[str]) -> ReadResult:
         if _may_go_on(context, concerned, result):
             left_out = [each for each in errors if each.device in concerned]
             result = ReadResult(running=running, errors=[], left_out=left_out)
-            summary.text = "; ".join(each.told for each in errors)
+            summary.text = "; ".join(each.told for each in gather_errors(errors))
             summary.left_out = left_out
         summary.running, summary.errors = running, result.errors
     return result

@@ -16,6 +16,7 @@ from qosforge.deploy.transaction import Target
 from qosforge.errors import DeviceError, Place, ServiceError, StoreError
 from qosforge.platforms.device_text import DeviceText
 from qosforge.runs.record.attempts import attempt_start
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.leases import LeaseLost
 from qosforge.runs.record.rollout_record import LEAVE_OUT, planned_waves
 from qosforge.runs.record.step_error import StepError
@@ -176,7 +177,7 @@ def leave_out(
             told.get(name) or StepError(message=why, hint="", device=name) for name in names if name not in failed
         ]
         summary.left_out = left_out
-        summary.text = "; ".join(each.told for each in left_out)
+        summary.text = "; ".join(each.told for each in gather_errors(left_out))
     return RestoreResult(running=undone.running, errors=undone.errors, left_out=left_out)
 
 

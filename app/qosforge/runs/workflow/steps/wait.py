@@ -311,7 +311,7 @@ def set_stopped(context: Context, errors: Sequence[StepError]) -> Done:
     try:
         reason = reason_of_errors(errors, _last_step(context), retry(context.run_id))
         if left:  # whatever corrects the error: the devices are put back first
-            reason = replace(reason, hint=RECOVER)
+            reason = replace(reason, hint=RECOVER, parts=())
         context.store.set_status(context.run_id, status, attempt=context.attempt, reason=reason)
     except StoreError:
         # It was over before: what it ended as stays.
