@@ -65,6 +65,22 @@ def nearest_merged(
         ValueError: more than 16 units.
     """
 
+def whole_numbers(exact: list[float], total: int) -> list[int]:
+    """Whole numbers of at least 1 with the sum `total` that come nearest to `exact` ones with the same sum.
+
+    What is left goes where it brings most, of places alike to the first ones. `total` is at least the number of
+    places: else the numbers are all 1.
+    """
+
+def nearest_whole(
+    targets: list[tuple[float, ...]], shares: tuple[float, ...], first: int, last: int, highest: int
+) -> list[int]:
+    """The `whole_numbers` of `shares` whose largest error of a share, against all `targets`, is smallest.
+
+    Their sums are tried from `first` to `last`, upwards or downwards; the first of those alike is taken. It ends
+    before a number above `highest`.
+    """
+
 def schema() -> str:
     """The JSON Schema of scenarios and of results, in the members `scenario` and `result` of an object (JSON)."""
 

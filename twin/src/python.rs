@@ -162,6 +162,31 @@ fn nearest_merged(
     Ok(py.detach(|| crate::queue_search::merged(&units, &queues)))
 }
 
+/// Whole numbers near to exact ones; see `qosforge_twin.pyi`.
+#[pyfunction]
+fn whole_numbers(exact: Vec<f64>, total: u32) -> Vec<u32> {
+    crate::queue_search::whole_numbers(&exact, total)
+}
+
+/// Whole numbers near to shares; see `qosforge_twin.pyi`.
+#[pyfunction]
+fn nearest_whole(
+    targets: Vec<Vec<f64>>,
+    shares: Vec<f64>,
+    first: u32,
+    last: u32,
+    highest: u32,
+) -> Vec<u32> {
+    let found = |totals: &mut dyn Iterator<Item = u32>| {
+        crate::queue_search::nearest_whole(&targets, &shares, totals, highest)
+    };
+    if first <= last {
+        found(&mut (first..=last))
+    } else {
+        found(&mut (last..=first).rev())
+    }
+}
+
 fn read_demands(demands: Vec<Demanded>) -> PyResult<Vec<Demand>> {
     let read = demands.into_iter().map(|(shares, alone, kinds, labels)| {
         if let Some(kind) = kinds.iter().find(|kind| **kind >= CAPACITY) {
@@ -222,6 +247,8 @@ fn qosforge_twin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pairwise_groups, module)?)?;
     module.add_function(wrap_pyfunction!(nearest_apart, module)?)?;
     module.add_function(wrap_pyfunction!(nearest_merged, module)?)?;
+    module.add_function(wrap_pyfunction!(whole_numbers, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest_whole, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(run_many, module)?)
 }

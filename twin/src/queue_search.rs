@@ -1,7 +1,7 @@
 //! The queue of each class where there are too few, or where they differ.
 //!
 //! Queues of free weights are alike: branch and bound over all groupings, or pair by pair. Queues of fixed weights
-//! differ: every order, or a dynamic program over sets of classes.
+//! differ: every order, or a dynamic program over sets of classes. Schedulers hold whole weights.
 //!
 //! Beside the simulator because these, too, are loops over numbers for which an interpreter takes too long. Equal input
 //! gives an equal answer: sums are taken in the order of the classes, and nothing depends on the order of a hash.
@@ -12,11 +12,13 @@ mod fixed_weights;
 mod groupings;
 mod join;
 mod queues;
+mod whole_weights;
 
 pub use class_set::{CAPACITY, ClassSet};
 pub use criterion::Criterion;
 pub use fixed_weights::{FixedQueues, Unit, apart, merged};
 pub use queues::Demand;
+pub use whole_weights::{nearest_whole, whole_numbers};
 
 use queues::Queues;
 

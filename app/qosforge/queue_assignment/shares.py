@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from qosforge.memoise import memoise_by_value
-
-_SAME = 1e-9
-"""Shares that differ by less are alike."""
 
 Shares = tuple[float, ...]
 
@@ -46,16 +43,9 @@ def whole_numbers(exact: Sequence[float], total: int) -> tuple[int, ...]:
     What is left goes where it brings most, of places alike to the first ones. The sum is not smaller than the
     number of places.
     """
-    whole = [max(int(value), 1) for value in exact]
-    left = total - sum(whole)
-    if left > 0:
-        gains = [abs(w - value) - abs(w + 1 - value) for w, value in zip(whole, exact, strict=True)]
-        for i in sorted(range(len(whole)), key=lambda i: -gains[i])[:left]:
-            whole[i] += 1
-    for _ in range(-left):
-        # Numbers below 1 took more than theirs: the one that is most above its exact value is lowered.
-        whole[max((i for i, w in enumerate(whole) if w > 1), key=lambda i: whole[i] - exact[i])] -= 1
-    return tuple(whole)
+    import qosforge_twin  # noqa: PLC0415 (the doctor runs where it cannot be loaded)
+
+    return tuple(qosforge_twin.whole_numbers(list(exact), total))
 
 
 def whole_percents(parts: Sequence[float]) -> list[int]:
@@ -80,27 +70,20 @@ def whole_weights(targets: Sequence[Sequence[float]], highest: int) -> list[int]
 @memoise_by_value(4096)
 def _whole_weights(targets: tuple[Shares, ...], highest: int) -> tuple[int, ...]:
     middle = _middle(targets)
-    totals = range(len(middle), highest * len(middle) + 1)
-    return nearest_division(
-        targets, (whole_numbers([total * share for share in middle], total) for total in totals), highest
-    )
+    return nearest_whole(targets, middle, len(middle), highest * len(middle), highest)
 
 
-def nearest_division(
-    targets: Sequence[Shares], divisions: Iterable[tuple[int, ...]], highest: int | None = None
+def nearest_whole(
+    targets: Sequence[Shares], shares: Shares, first: int, last: int, highest: int
 ) -> tuple[int, ...]:
-    """The first of the divisions with the smallest largest error of a share, up to one above ``highest``."""
-    best, least = (1,) * len(targets[0]), float("inf")
-    for whole in divisions:
-        if highest is not None and max(whole) > highest:
-            break
-        size = sum(whole)
-        error = max([abs(w / size - share) for shares in targets for w, share in zip(whole, shares, strict=True)])
-        if error < least - _SAME:
-            best, least = whole, error
-        if least < _SAME:
-            break
-    return best
+    """The `whole_numbers` of the shares whose largest error of a share, against all targets, is smallest.
+
+    Their sums are tried from ``first`` to ``last``, upwards or downwards; the first of those alike is taken. It
+    ends before a number above ``highest``.
+    """
+    import qosforge_twin  # noqa: PLC0415 (as above)
+
+    return tuple(qosforge_twin.nearest_whole(list(targets), shares, first, last, highest))
 
 
 def _middle(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from qosforge.platforms.force10_e300.class_marks import effective_mark, marks, t
 from qosforge.platforms.force10_e300.mark_queues import needed_queues, place
 from qosforge.platforms.force10_e300.matching import layer2
 from qosforge.platforms.recognition import dscp_of
-from qosforge.queue_assignment.shares import nearest_division, normalised, whole_numbers
+from qosforge.queue_assignment.shares import nearest_whole, normalised
 
 _CONTROL_QUEUES = (6, 7)
 _LEAST_PART = 0.75
@@ -199,5 +199,4 @@ def percentages(
 def _best(requested: Sequence[float], budget: int) -> tuple[int, ...]:
     """Whole numbers of at least 1 with a sum up to ``budget`` in the nearest ratio; the largest such sum."""
     shares = normalised(requested)
-    sums = range(budget, max(len(shares), int(budget * _LEAST_PART)) - 1, -1)
-    return nearest_division([shares], (whole_numbers([share * size for share in shares], size) for size in sums))
+    return nearest_whole([shares], shares, budget, max(len(shares), int(budget * _LEAST_PART)), budget)
