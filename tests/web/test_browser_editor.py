@@ -149,6 +149,37 @@ def test_a_policy_opens_folded_and_each_class_is_told_in_a_line(tab: Callable[..
     one.require_sound()
 
 
+def test_a_long_description_is_read_whole_and_a_field_names_its_parameter(
+    tab: Callable[..., Tab], ann: str
+) -> None:
+    one = tab({"width": 1440, "height": 900})
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto("/policies/new?name=eight&from=rfc4594-8&network=campus")
+    box = page.locator("#f-description")
+    cut = "one => [one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight].some((more) => more > 2)"
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert not box.evaluate(cut), f"a part of it cannot be read at {width} px"
+    box.press("Control+End")
+    box.press_sequentially(" Told twice.")
+    box.press("Enter")
+    box.press_sequentially(" And again.")
+    box.blur()
+    expect(page.locator("#policy-text")).to_have_value(re.compile(r"Told twice\. And again\."))
+    expect(box).to_have_value(re.compile(r"eight queues\. Told twice\. And again\.$"))
+    assert not box.evaluate(cut)
+    _settled(page)
+    hint = page.locator("#f-tolerance-hint")
+    expect(hint).to_contain_text("from parameter tolerance: 5 %")
+    hint.get_by_role("link", name="tolerance").click()
+    parameter = page.locator("#f-parameters-tolerance")
+    expect(parameter).to_be_focused()
+    parameter.fill("7 %")
+    expect(hint).to_contain_text("from parameter tolerance: 7 %")
+    one.require_sound()
+
+
 def test_classes_change_places_by_keys_and_by_dragging(tab: Callable[..., Tab], ann: str) -> None:
     one = tab()
     one.log_in(ann, PASSWORD)
@@ -197,7 +228,7 @@ def test_a_sum_over_100_opens_the_class_that_was_changed(tab: Callable[..., Tab]
     told = "the classes take 110 % of the link: voice 70 %, default 40 %"
     expect(voice.get_by_text(told)).to_be_visible()
     expect(page.locator("#f-classes-1-body")).not_to_have_attribute("open", "")
-    preview = page.get_by_role("form", name="Store the policy").locator("a")
+    preview = page.get_by_role("form", name="Store the policy").locator("[data-preview-said]")
     expect(preview).to_contain_text("✘")  # the preview is far below: its first line is where one saves, too
     one.require_sound()
     page.get_by_role("tab", name="YAML").click()

@@ -372,7 +372,7 @@ def test_the_text_keeps_its_first_line_break_and_its_line_ends(
     backend.policies.seen_by(somebody("bob")).store("small", PolicySource(text, "small.yaml"), network="campus")
     page = client.get("/policies/small/edit").text
     assert "data-crlf" in page
-    area = re.search(r"<textarea.*?>(.*?)</textarea>", page, re.DOTALL)
+    area = re.search(r'<textarea id="policy-text".*?>(.*?)</textarea>', page, re.DOTALL)
     assert area is not None
     assert area[1] == "\n" + text
 

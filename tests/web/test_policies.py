@@ -18,6 +18,7 @@ from qosforge.inventory.loader import load_network
 from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.resources import root
 from qosforge.runs.record.reason import Reason
+from qosforge.runs.record.resolved_run import ROLLBACK_OF
 from qosforge.runs.record.tables import RunStatus
 from qosforge.web.views import starting_points
 from qosforge.web.views.policy_search import AT_ONCE
@@ -362,6 +363,34 @@ def test_policies_are_found_by_network_and_last_run(client: TestClient, persons:
     longest = "n" * 128
     mine.store("far", PolicySource(GOLD.replace("gold", "far")), "", network=longest)
     assert _shown(client, network=longest) == ["far"], "every network that can be added can be chosen"
+
+
+def test_a_policy_that_was_rolled_back_says_what_stands_there_now(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    mine = backend.policies.seen_by(somebody("ann"))
+    for name in ("steps", "stairs"):
+        mine.store(name, PolicySource(GOLD.replace("gold", name)), "", network="*")
+    store = backend.run_requests.store
+    first = store.create_run("campus", "stairs", "e" * 64, {}).id
+    store.set_status(first, RunStatus.KEPT)
+    run = store.create_run("campus", "steps", "f" * 64, {}).id
+    store.set_status(run, RunStatus.KEPT)
+    back = store.create_run("campus", "steps", "f" * 64, {ROLLBACK_OF: run}).id
+    store.set_status(back, RunStatus.KEPT)
+
+    def told(address: str) -> str:
+        page = client.get(address).text
+        assert 'status-kept">✔ rolled back' not in page, "it does not run there"
+        shown = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+        return re.sub(r" \d{4}-\d\d-\d\d \S+ UTC", "", shown)
+
+    assert "campus ↩ rolled back to before stairs stands there now" in told("/policies?q=steps")
+    assert "↩ rolled back to before stairs stands there now" in told("/policies/steps")
+    again = store.create_run("campus", "stairs", "e" * 64, {ROLLBACK_OF: first}).id
+    store.set_status(again, RunStatus.KEPT)
+    assert "campus ↩ rolled back to before no policy that was kept stands there now" in told("/policies?q=steps")
 
 
 def test_many_policies_come_a_page_at_a_time(client: TestClient, persons: Persons, backend: Backend) -> None:

@@ -17,6 +17,7 @@ from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.runs.record.outlines import last_runs_of_policies
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
+from qosforge.web.views.network_runs import standing_policies
 from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
 from qosforge.web.views.policy_search import MOST_CARDS, STATES, PolicyList, PolicySearch
 
@@ -35,6 +36,7 @@ def policies(
     return page.answer(
         "policies/list.html.j2",
         found=PolicyList.of(PolicyGroups.of(cards), search),
+        standing=standing_policies(backend, (run for card in cards for run in card.runs)),
         search=search,
         states=STATES,
         most_cards=MOST_CARDS,
@@ -49,13 +51,15 @@ def policy(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
     seen = backend.policies.seen_by(caller)
     operated = caller.networks(backend.networks.names(), Role.OPERATOR)
     versions = seen.versions(name)
+    runs = last_runs_of_policies(backend.database, visible_networks(caller), name).get(name, ())
     return page.answer(
         "policies/policy.html.j2",
         name=name,
         versions=versions,
         newest=seen.get(name),
         summary=policy_summary(seen, versions[0]),
-        runs=last_runs_of_policies(backend.database, visible_networks(caller), name).get(name, ()),
+        runs=runs,
+        standing=standing_policies(backend, runs),
         may_store=seen.may_store(name),
         to_take_over={
             one.number: [

@@ -177,7 +177,7 @@ function refuse(told) {
 
 // What is newer here than what the service says: typed since, or being typed.
 function keeps(input) {
-  if (input === document.activeElement && input.matches("input:not([type=checkbox])")) return true;
+  if (input === document.activeElement && input.matches("input:not([type=checkbox]), textarea")) return true;
   const holder = input.closest("[data-path]");
   return Boolean(holder) && queue.some((edit) => samePath(edit.path, JSON.parse(holder.dataset.path)));
 }
@@ -217,12 +217,17 @@ form.addEventListener("change", (event) => {
   }
 });
 
+// A description is one line of the policy, however many it takes in its box.
+form.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches("textarea")) event.preventDefault();
+});
+
 form.addEventListener("focusout", (event) => {
   const input = event.target;
-  if (!input.matches("input[data-path]:not([type=checkbox])")) return;
+  if (!input.matches("input[data-path]:not([type=checkbox]), textarea[data-path]")) return;
   // Shown as the policy has it as soon as nobody types there any more.
   setTimeout(() => {
-    if (input.isConnected && !busy && !keeps(input)) input.value = input.getAttribute("value") ?? "";
+    if (input.isConnected && !busy && !keeps(input)) input.value = input.getAttribute("value") ?? input.defaultValue ?? "";
   }, TYPING_MS * 2);
 });
 

@@ -7,6 +7,7 @@ export function editOf(element) {
   if (element.nodeName === "BUTTON") edit.value = valueFrom ? document.getElementById(valueFrom).value : value ?? "";
   else if (element.nodeName === "FIELDSET") edit.value = ticked(element);
   else if (element.type === "checkbox") edit.value = element.checked ? "true" : "";
+  else if (element.nodeName === "TEXTAREA") edit.value = element.value.replaceAll(/\s*\n\s*/g, " ");
   else edit.value = element.value;
   return edit;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,8 @@ from urllib.parse import quote
 
 from qosforge.intent.policy_analysis import PolicyProblem
 from qosforge.intent.yaml_source import Path_
+
+_PARAMETER = re.compile(r"\$\{([^}]*)\}")
 
 
 @dataclass
@@ -44,6 +47,11 @@ class FormField(FormPart):
     def refers(self) -> bool:
         """Whether the value refers to a parameter."""
         return isinstance(self.raw, str) and "${" in self.raw
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that the value refers to."""
+        return tuple(_PARAMETER.findall(self.raw)) if isinstance(self.raw, str) else ()
 
     @property
     def stands_for(self) -> str:

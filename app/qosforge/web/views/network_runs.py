@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
+from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.standing import standing_runs
 from qosforge.runs.record.tables import IN_FORCE, RunStatus
@@ -64,3 +65,19 @@ def half_way_runs(backend: Backend) -> Mapping[str, Run]:
     """
     unfinished = backend.run_requests.store.unfinished_runs()
     return {run.network: run for run in unfinished if run.status is RunStatus.NEEDS_RECOVERY}
+
+
+def standing_policies(backend: Backend, runs: Iterable[RunOutline]) -> Mapping[str, str]:
+    """By the name of each network that one of these runs rolled a policy back on, the policy that it holds now;
+    none where no run that was kept stands.
+
+    Raises:
+        StoreError: the store is away.
+    """
+    networks = {run.network for run in runs if run.takes_away}
+    found = {}
+    for network, newest in newest_runs(backend.database, networks, MOST).items():
+        held = next((run for run in standing_runs(newest) if not run.takes_away), None)
+        if held is not None:
+            found[network] = held.policy
+    return found
