@@ -110,7 +110,7 @@ def test_the_starting_point_that_fits_the_network_is_recommended(client: TestCli
     assert "1 error on campus: s2950" in words["rfc4594-4"]
     assert "errors on campus: s2950, s2970, ers5510" in words["rfc4594-8"]
     assert [name for name, text in words.items() if "recommended" in text] == ["rfc4594-4-basic"]
-    assert "no errors on campus; 9 were never read: read them to be sure" in words["rfc4594-4-basic"]
+    assert "? no errors found on campus; 9 were never read: read them to be sure" in words["rfc4594-4-basic"]
     assert chosen(page) == ["rfc4594-4-basic"]
     # What a person chose stays chosen, whatever is recommended.
     assert chosen(starts("campus", offered="rfc4594-4", **{"from": "rfc4594-8"})) == ["rfc4594-8"]
@@ -222,6 +222,7 @@ def test_a_starting_point_gets_measurements_of_the_network(client: TestClient, p
     assert check.classes == ("real-time",)
     assert set(check.beside) == {"assured-elastic", "default"}
     assert "It got 1 measurement between end hosts of campus" in page
+    assert "vigo3 → vigo1</span></p>" in page, "from whom to whom"
 
     page, loaded = begun("rfc4594-4", "itesm")
     assert loaded.intent.verify == ()
