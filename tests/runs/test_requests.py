@@ -34,7 +34,7 @@ from qosforge.runs.record.summaries import ReadSummary, parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.requests.allowed_actions import allowed_actions
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.retry import STARTS
+from qosforge.runs.requests.retry_conditions import STARTS
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.gate import LOOK_AGAIN
 from qosforge.runs.workflow.rules import NetworkRules

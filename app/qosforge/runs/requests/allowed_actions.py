@@ -12,7 +12,7 @@ from qosforge.runs.record.keep_question import question
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.requests import RunRequests
-from qosforge.runs.requests.retry import STARTS, require_reached
+from qosforge.runs.requests.retry_conditions import STARTS, require_reached
 from qosforge.runs.workflow.pause import require_pausable, require_paused
 
 Denial = InvalidState | NotAllowed

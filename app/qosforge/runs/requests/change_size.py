@@ -9,7 +9,7 @@ from qosforge.reports.gathered_changes import difference_or_lines, gather_change
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import PreparedDevice, PrepareSummary
-from qosforge.runs.requests.retry import last_summary
+from qosforge.runs.requests.retry_conditions import last_summary
 
 
 class ChangeSize(NamedTuple):

@@ -8,11 +8,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from qosforge.access.roles import NotAllowed
 from qosforge.artifacts.store import Artifacts
 from qosforge.errors import InputError, Place
 from qosforge.inventory.changes import Approval, ChangeRules
 from qosforge.inventory.models import Network
+from qosforge.runs.record.approval_rule import require_another
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.invalid_state import InvalidState, require_status
 from qosforge.runs.record.keep_question import question
@@ -23,7 +23,7 @@ from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import PrepareSummary
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.retry import last_summary
+from qosforge.runs.requests.retry_conditions import last_summary
 from qosforge.runs.workflow.rules import EffectiveRules, NetworkRules
 from qosforge.settings import Settings
 
@@ -130,12 +130,11 @@ class RunDecisions:
         Raises:
             NotAllowed: whoever wrote, created, cancelled or retried the change may not approve it.
         """
-        if self.rules(run).approval != "four_eyes":
-            return
+        require_another(self.rules(run).approval, who, lambda: self._contributors(run))
+
+    def _contributors(self, run: Run) -> Mapping[str, str]:
         listed = self.candidate(run.id)
-        done = contributors(self.store.database, run.id, listed.id if listed else "").get(who)
-        if done is not None:
-            raise NotAllowed(f"{who} {done} and may not approve it", hint="ask another approver")
+        return contributors(self.store.database, run.id, listed.id if listed else "")
 
     def _approval(self, run: Run, candidate: str, who: str, comment: str) -> Decision:
         return Decision(run.id, candidate, True, who, _bounded(comment), self.store.now())

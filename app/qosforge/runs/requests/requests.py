@@ -33,7 +33,7 @@ from qosforge.runs.record.store import RunChange
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.decisions import RunDecisions, cancelled_columns
 from qosforge.runs.requests.resolve import RunDocuments, digest, require_valid, resolve_run
-from qosforge.runs.requests.retry import STARTS, require_reached, require_retriable
+from qosforge.runs.requests.retry_conditions import STARTS, require_reached, require_retriable
 from qosforge.runs.requests.run_request import RunRequest
 from qosforge.runs.views.report import run_report
 from qosforge.runs.workflow.external_tester import receive

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from qosforge.access.roles import NotAllowed
 from qosforge.inventory.changes import first_open
+from qosforge.runs.record.approval_rule import awaited_approval
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.tables import RunStatus
@@ -50,13 +51,9 @@ def waits(
         # A folder elsewhere may share the name, and be writable.
         by = f" by {rules.file}" if rules.file else ""
         return _scheduled(run, f"network {run.network} to be writable{by}", now + LOOK_AGAIN)
-    approval = rules.approval
-    if approval != "none" and not _approved(
-        candidate, decisions, contributors() if approval == "four_eyes" else ()
-    ):
-        again = "the devices changed since it was approved: " if any(d.approved for d in decisions) else ""
-        whose = "somebody who had no hand in it" if approval == "four_eyes" else "an approver"
-        return Wait(RunStatus.NEEDS_APPROVAL, f"{again}approval of candidate {candidate} by {whose}", run.deadline)
+    awaited = awaited_approval(rules.approval, candidate, decisions, contributors)
+    if awaited is not None:
+        return Wait(RunStatus.NEEDS_APPROVAL, awaited, run.deadline)
     begins = max(now, run.not_before or now)
     opening = first_open(rules.changes, begins)
     if opening is None:
@@ -72,13 +69,3 @@ def waits(
 
 def _scheduled(run: Run, waits_for: str, due: datetime) -> Wait:
     return Wait(RunStatus.SCHEDULED, waits_for, min(due, run.deadline or due))
-
-
-def _approved(candidate: str, decisions: Sequence[Decision], contributors: Collection[str]) -> bool:
-    """Whether the last word on exactly this candidate is an approval; contributors can only reject it."""
-    words = [
-        decision.approved
-        for decision in decisions
-        if decision.candidate == candidate and not (decision.approved and decision.by in contributors)
-    ]
-    return bool(words) and words[-1]

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from qosforge.inventory.catalogue import InventoryBroken, Networks, NetworkUnknown
 from qosforge.inventory.changes import Approval, ChangeRules
+from qosforge.runs.record.approval_rule import approval_rule, stricter
 from qosforge.settings import Settings
-
-_STRICTNESS: tuple[Approval, ...] = ("none", "any", "four_eyes")
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class NetworkRules:
 
     def approval(self, changes: ChangeRules) -> Approval:
         """Who has to approve a change of a network with these rules."""
-        return changes.approval or ("four_eyes" if self._four_eyes else "none")
+        return approval_rule(changes, four_eyes=self._four_eyes)
 
     def effective(self, network: str, approval: Approval, changes: ChangeRules) -> EffectiveRules:
         """The rules for a run that was created under ``approval`` and ``changes``: nothing lets it off these.
@@ -50,8 +49,8 @@ class NetworkRules:
             )
         if now is None:
             return EffectiveRules(approval, (changes,))
-        stricter = max(approval, self.approval(now), key=_STRICTNESS.index)
-        return EffectiveRules(stricter, (changes, now), file=f"{self._folder.name}/{network}/changes.yaml")
+        strictest = stricter(approval, self.approval(now))
+        return EffectiveRules(strictest, (changes, now), file=f"{self._folder.name}/{network}/changes.yaml")
 
     def _is_there(self) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""Retrying a run that ended: the stages at which a retry may begin, and what it needs of the last attempt."""
+"""The conditions of a retry: at which stages it may begin, and what it needs of the last attempt."""
 
 from __future__ import annotations
 
