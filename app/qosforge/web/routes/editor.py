@@ -234,8 +234,10 @@ def save(
 
 def _editor(page: Page, caller: Principal, backend: Backend, begun: EditorState, network: str) -> Response:
     networks = caller.networks(backend.networks.names())
-    chosen = network if network in networks else networks[0] if networks else ""
     about = begun.policy.about if begun.policy else None
+    # Where it runs first: a run of a policy that belongs to a network is one of that network.
+    likely = (network, about.network if about else "", *networks)
+    chosen = next((name for name in likely if name in networks), "")
     written = _policy_source(begun.name, begun.text, begun.policy)
     shown = _render_form(page, caller, backend, written, chosen, locked=not begun.may_store)
     return page.answer(
