@@ -40,6 +40,7 @@ def test_a_reason_says_each_error_once_and_how_many_are_left() -> None:
     other = [error(f"x{n}", f"full {n}") for n in range(4)]
     reason = reason_of_errors([*other, *away], "read", retry("1"))
     assert reason.message == "d0 and 295 more: away; x0: full 0; x1: full 1; and 2 more errors"
+    assert reason_of_errors([*other[1:], *away], "read", retry("1")).message.endswith("; and 1 more error")
     assert [(one.device, one.message) for one in reason.reasons] == [
         ("", "d0 and 295 more: away"),
         ("x0", "full 0"),

@@ -145,7 +145,8 @@ def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Re
     advice = settle_first(first.settles) if first.settles else first.hint or hint
     if len(every) == 1:
         return Reason(parts[0].message, step, advice, first.device, parts=parts)
-    more = [f"and {len(every) - len(told)} more errors"] if len(every) > len(told) else []
+    others = len(every) - len(told)
+    more = [f"and {others} more error{'' if others == 1 else 's'}"] if others else []
     return Reason("; ".join([*(one.told for one in told), *more]), step, advice, parts=parts)
 
 
