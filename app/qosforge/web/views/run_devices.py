@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from qosforge.reports.alike_devices import MOST_SINGLE
 from qosforge.runs.views.progress import DeviceProgress, DeviceStep, StepMark, StepState
 
-MOST_SINGLE = 24
-"""Devices that have a row each; of more, those that stand alike share one."""
 MOST_ROWS = 24
 """Rows that are open; further ones are folded away."""
 
