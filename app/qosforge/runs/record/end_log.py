@@ -29,8 +29,7 @@ def error_texts(stages: Sequence[Stage], told: Collection[OutcomeReason] = ()) -
     known = {(one.device, words) for one in told for words in (one.short, one.message)}
     for stage in stages:
         for one in gather_errors(stage.summary.errors):
-            said = (one.device, one.message if one.device else one.told)
-            if said not in known:
+            if (one.device, one.beside_device) not in known:
                 yield str(one)
         if stage.summary.error and ("", stage.summary.error) not in known:
             yield stage.summary.error

@@ -33,6 +33,11 @@ class GatheredError:
         """What is wrong, with its devices."""
         return f"{self.named}: {self.message}" if self.devices else self.message
 
+    @property
+    def beside_device(self) -> str:
+        """What is wrong, where the name of a single device stands beside it."""
+        return self.message if self.device else self.told
+
     def __str__(self) -> str:
         """It in words: its devices, what is wrong, the hint."""
         return f"{self.told} ({self.hint})" if self.hint else self.told

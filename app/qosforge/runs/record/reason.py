@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from qosforge.run_outcome import AdviceKind, OutcomeReason
-from qosforge.runs.record.gathered_errors import GatheredError, gather_errors
+from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.tables import RunStatus
 
@@ -95,6 +95,7 @@ class Reason:
 
 def half_way(left: Reason, why: Reason) -> Reason:
     """Why a rollback left a device between two states, and why there was to be one."""
+    # What hinders it is one reason, whatever it is made of: how it came back is told of the first one.
     return Reason(
         f"{left.message}; it was rolled back because of: {why.message}",
         left.step,
@@ -140,7 +141,8 @@ def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Re
     every = gather_errors(errors)
     first, told = every[0], every[:_MOST_TOLD]
     parts = tuple(
-        OutcomeReason(message=text, short=text, step=step, device=one.device) for one, text in map(_said, told)
+        OutcomeReason(message=one.beside_device, short=one.beside_device, step=step, device=one.device)
+        for one in told
     )
     advice = settle_first(first.settles) if first.settles else first.hint or hint
     if len(every) == 1:
@@ -148,8 +150,3 @@ def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Re
     others = len(every) - len(told)
     more = [f"and {others} more error{'' if others == 1 else 's'}"] if others else []
     return Reason("; ".join([*(one.told for one in told), *more]), step, advice, parts=parts)
-
-
-def _said(one: GatheredError) -> tuple[GatheredError, str]:
-    """An error and its words; the name of a single device stands beside these."""
-    return one, one.message if one.device else one.told
