@@ -11,20 +11,25 @@ import json
 import uuid
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import sqlalchemy as sa
 
 from qosforge.access.call_kinds import Kind, kind_of
-from qosforge.access.tables import CALLS, OPEN_CALLS
+from qosforge.access.tables import CALLS, LOGIN_ADDRESSES, OPEN_CALLS
 from qosforge.database.connections import Database
 
 UNKNOWN = 0
 """Status of a call whose process ended before it had answered: what it asked for may have been done."""
 
 _FAILED, _BROKEN = 400, 500
-_LOGGED = [column for column in CALLS.c if column.name != "kind"]
+ADDRESS_KEPT = timedelta(days=30)
+"""How long it is kept from where a login failed."""
+_SELECT = sa.select(
+    *(column for column in CALLS.c if column.name != "kind"),
+    sa.func.coalesce(LOGIN_ADDRESSES.c.address, "").label("address"),
+).select_from(CALLS.outerjoin(LOGIN_ADDRESSES, LOGIN_ADDRESSES.c.seq == CALLS.c.seq))
 """What a call in the log is read from: its kind only finds it."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -36,7 +41,8 @@ class Call:
     ``actor`` is a user's name (empty: nobody was known), ``credential`` by what the actor was known, ``action``
     what was asked (``POST /api/v1/runs``), ``network`` empty where none is meant, ``resource`` what it was done to,
     ``status`` the HTTP status (commands: that of the same request; `UNKNOWN`: there was no answer), ``detail``
-    further facts, never a secret.
+    further facts, ``reason`` the sentence in which its caller was told why it was refused or failed (empty where it
+    was not). ``address`` is from where a login failed, and empty again after `ADDRESS_KEPT`. Never a secret.
     """
 
     action: str
@@ -47,6 +53,8 @@ class Call:
     resource: str = ""
     request_id: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,16 @@ def record_call(connection: sa.Connection, call: Call, at: datetime, opened: str
     if opened is not None:
         connection.execute(OPEN_CALLS.delete().where(OPEN_CALLS.c.id == opened))
     row = _row(call)
-    connection.execute(CALLS.insert().values(at=at, kind=kind_of(row["action"]), **row))
+    append = CALLS.insert().values(at=at, kind=kind_of(row["action"]), **row).returning(CALLS.c.seq)
+    seq = connection.execute(append).scalar_one()
+    if call.address:
+        drop_old_addresses(connection, at)
+        connection.execute(LOGIN_ADDRESSES.insert().values(seq=seq, at=at, address=call.address))
+
+
+def drop_old_addresses(connection: sa.Connection, at: datetime) -> None:
+    """Drop the addresses from which logins failed `ADDRESS_KEPT` ago or earlier."""
+    connection.execute(LOGIN_ADDRESSES.delete().where(LOGIN_ADDRESSES.c.at <= at - ADDRESS_KEPT))
 
 
 def record_abandoned(database: Database, before: datetime) -> None:
@@ -97,11 +114,36 @@ def calls_page(
     database: Database, networks: Collection[str] | None, *, after: int = 0, limit: int = 100
 ) -> list[LoggedCall]:
     """The calls after number ``after``, oldest first; those of some networks only, unless ``None``."""
-    query = sa.select(*_LOGGED).where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
+    query = _SELECT.where(CALLS.c.seq > after).order_by(CALLS.c.seq).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
     with database.read() as connection:
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+_LOGINS = ("POST /login", "POST /api/v1/login", "GET /api/v1/login/oidc/callback")
+
+
+def logged_in_before(database: Database, name: str, before: datetime) -> datetime | None:
+    """When a user logged in last before a moment, however long ago; ``None`` where the log has no such login."""
+    of_user = (CALLS.c.actor == name) & (CALLS.c.at < before)
+    query = sa.select(CALLS.c.at).where(_of_logins(), of_user)
+    with database.read() as connection:
+        at: datetime | None = connection.scalar(query.order_by(CALLS.c.seq.desc()).limit(1))
+    return at
+
+
+def last_logins(database: Database) -> dict[str, datetime]:
+    """When each user logged in last, by name; without those who never did."""
+    query = sa.select(CALLS.c.actor, sa.func.max(CALLS.c.at, type_=CALLS.c.at.type)).group_by(CALLS.c.actor)
+    with database.read() as connection:
+        rows = connection.execute(query.where(_of_logins(), CALLS.c.actor != "")).all()
+    return {row[0]: row[1] for row in rows}
+
+
+def _of_logins() -> sa.ColumnElement[bool]:
+    """The condition of logins that were let in."""
+    return sa.and_(CALLS.c.kind == "sessions", CALLS.c.action.in_(_LOGINS), _has_result("done"))
 
 
 Result = Literal["done", "refused", "failed", "unknown"]
@@ -137,11 +179,20 @@ def latest_calls(
     database: Database, networks: Collection[str] | None, filter_: CallFilter, limit: int = 100
 ) -> list[LoggedCall]:
     """The last calls that pass a filter, newest first; those of some networks only, unless ``None``."""
-    query = sa.select(*_LOGGED).where(*_conditions(filter_)).order_by(CALLS.c.seq.desc()).limit(limit)
+    query = _SELECT.where(*_conditions(filter_)).order_by(CALLS.c.seq.desc()).limit(limit)
     if networks is not None:
         query = query.where(CALLS.c.network.in_(networks))
     with database.read() as connection:
         return [LoggedCall(**row) for row in connection.execute(query).mappings()]
+
+
+def count_calls(database: Database, networks: Collection[str] | None, filter_: CallFilter) -> int:
+    """How many calls pass a filter; of those of some networks only, unless ``None``."""
+    query = sa.select(sa.func.count()).select_from(CALLS).where(*_conditions(filter_))
+    if networks is not None:
+        query = query.where(CALLS.c.network.in_(networks))
+    with database.read() as connection:
+        return int(connection.execute(query).scalar_one())
 
 
 def _conditions(filter_: CallFilter) -> Iterator[sa.ColumnElement[bool]]:
@@ -205,7 +256,7 @@ def _harmless(cell: str) -> str:
 
 
 def _row(call: Call) -> dict[str, Any]:
-    return {name: _cut(name, value) for name, value in asdict(call).items()}
+    return {name: _cut(name, value) for name, value in asdict(call).items() if name in CALLS.c}
 
 
 def _cut(name: str, value: Any) -> Any:

@@ -29,9 +29,23 @@ class Role(StrEnum):
         """Its place among the roles: a higher one may do more."""
         return list(Role).index(self)
 
+    @property
+    def person(self) -> str:
+        """Who has it, in a sentence: ``an operator``."""
+        return _PERSONS[self]
+
     def covers(self, needed: Role) -> bool:
         """Whether who has this role may do what ``needed`` may."""
         return self.rank >= needed.rank
+
+
+_PERSONS = {
+    Role.VIEWER: "a viewer",
+    Role.OPERATOR: "an operator",
+    Role.APPROVER: "an approver",
+    Role.ADMIN: "an administrator",
+}
+ASK_FOR_ROLE = "ask an administrator for the role"
 
 
 @dataclass(eq=False)
@@ -74,7 +88,7 @@ class Principal:
         """
         if not self.may(needed, network):
             where = "every network" if network == EVERY_NETWORK else f"network {network}"
-            raise NotAllowed(f"{self.name} is no {needed} of {where}", hint="ask an admin for the role")
+            raise NotAllowed(f"only {needed.person} of {where} may do this", hint=ASK_FOR_ROLE)
 
     def networks(self, known: Iterable[str], needed: Role = Role.VIEWER) -> tuple[str, ...]:
         """Those of the ``known`` networks on which ``needed`` is covered."""

@@ -52,6 +52,16 @@ class WebSession:
     system: str | None
 
 
+@dataclass(frozen=True)
+class Login:
+    """A login: when it was, and from where as far as that is still known, as of a `WebSession`."""
+
+    at: datetime
+    address: str | None = None
+    browser: str | None = None
+    system: str | None = None
+
+
 def cookie_name(settings: Settings) -> str:
     """The name of the session's cookie.
 
@@ -156,6 +166,26 @@ def sessions(database: Database, user_id: str, at: datetime) -> list[WebSession]
             )
             for row in connection.execute(query)
         ]
+
+
+def begun(database: Database, cookie: str) -> datetime | None:
+    """When a session was opened by its login; ``None`` where there is none."""
+    with database.read() as connection:
+        at: datetime | None = connection.scalar(
+            sa.select(SESSIONS.c.created).where(SESSIONS.c.hash == secret_hash(cookie))
+        )
+    return at
+
+
+def login_before(database: Database, user_id: str, before: datetime) -> Login | None:
+    """A user's last login before a moment, of those of the last day."""
+    of_user = (SESSIONS.c.user_id == user_id) & (SESSIONS.c.created < before)
+    columns = (SESSIONS.c.created, SESSIONS.c.address, SESSIONS.c.browser, SESSIONS.c.system)
+    with database.read() as connection:
+        row = connection.execute(
+            sa.select(*columns).where(of_user).order_by(SESSIONS.c.created.desc()).limit(1)
+        ).one_or_none()
+    return None if row is None else Login(*row)
 
 
 def end_one_session(connection: sa.Connection, user_id: str, which: str, at: datetime) -> None:

@@ -45,9 +45,11 @@ TOKENS = sa.Table(
     sa.Column("created", UtcDateTime, nullable=False),
     sa.Column("expires", UtcDateTime, nullable=False),
     sa.Column("revoked", UtcDateTime),
+    sa.Column("last_used", UtcDateTime),
 )
 """``role`` and ``networks`` (null: all) bound what the token may do, whatever its user may. ``parent`` is the token
-that made it, if one did: it goes when that one is revoked.
+that made it, if one did: it goes when that one is revoked. ``last_used`` is to a minute (null: never, as far as it
+was kept).
 """
 
 SESSIONS = sa.Table(
@@ -103,12 +105,24 @@ CALLS = sa.Table(
     sa.Column("request_id", sa.String(64), nullable=False),
     sa.Column("detail", sa.JSON, nullable=False),
     sa.Column("kind", sa.String(16), nullable=False, server_default=""),
+    sa.Column("reason", sa.String(255), nullable=False, server_default=""),
     sa.Index("ix_calls_kind_seq", "kind", "seq"),
     sqlite_autoincrement=True,
 )
 """The log of every mutating call; the database itself refuses changes to it. ``credential`` says by what the actor
 was known (``token:<id>``, ``session``, ``local``), ``action`` what was asked (``POST /api/v1/runs``), ``kind`` what
-it is about (`qosforge.access.call_kinds`).
+it is about (`qosforge.access.call_kinds`), ``reason`` why it was refused or failed, as its caller was told.
+"""
+
+LOGIN_ADDRESSES = sa.Table(
+    "login_addresses",
+    METADATA,
+    sa.Column("seq", SEQUENCE, primary_key=True, autoincrement=False),
+    sa.Column("at", UtcDateTime, nullable=False, index=True),
+    sa.Column("address", sa.String(64), nullable=False),
+)
+"""From which address the login of a row (``seq``) of the log failed. It tells of people, and is deleted after
+`qosforge.access.audit_log.ADDRESS_KEPT`: a row of the log itself never is.
 """
 
 OPEN_CALLS = sa.Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,12 +14,16 @@ from qosforge.access.roles import EVERY_NETWORK, NotAllowed, Principal, Role
 from qosforge.access.tables import TOKENS, USERS
 from qosforge.access.users import User, check_networks
 from qosforge.database.connections import Database
-from qosforge.errors import InputError, Place
+from qosforge.errors import InputError, Place, StoreError
 
 USUAL_LIFE = timedelta(days=90)
 LONGEST_LIFE = timedelta(days=365)
 MOST_TOKENS = 100
 """Tokens of one user that count at the same time."""
+
+_USE_APART = timedelta(minutes=1)  # so that not every call writes
+_USE_SECONDS = 0.05
+"""How long a call waits for others who write, to keep that its token was used."""
 
 
 class TokenUnknown(InputError):
@@ -27,7 +32,11 @@ class TokenUnknown(InputError):
 
 @dataclass(frozen=True)
 class Token:
-    """A token without its secret. ``networks``: where it counts; ``None``: wherever its user may do something."""
+    """A token without its secret.
+
+    ``networks``: where it counts; ``None``: wherever its user may do something. ``last_used``: when it was last let
+    in, to a minute; ``None``: never.
+    """
 
     id: str
     user: str
@@ -37,6 +46,7 @@ class Token:
     created: datetime
     expires: datetime
     revoked: datetime | None
+    last_used: datetime | None
 
 
 def create_token(
@@ -93,7 +103,7 @@ def create_token(
             expires=expires,
         )
     )
-    return Token(token_id, user.name, name, role, chosen, at, expires, None), text
+    return Token(token_id, user.name, name, role, chosen, at, expires, None, None), text
 
 
 def tokens(database: Database, user_name: str | None = None) -> list[Token]:
@@ -103,6 +113,13 @@ def tokens(database: Database, user_name: str | None = None) -> list[Token]:
         query = query.where(USERS.c.name == user_name)
     with database.read() as connection:
         return [_token(row) for row in connection.execute(query)]
+
+
+def token_names(database: Database, ids: Collection[str]) -> dict[str, str]:
+    """What tokens are called, by their ids; without those that have no name or are not known."""
+    query = sa.select(TOKENS.c.id, TOKENS.c.name).where(TOKENS.c.id.in_(ids), TOKENS.c.name != "")
+    with database.read() as connection:
+        return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def find_token(connection: sa.Connection, token_id: str) -> Token:
@@ -129,6 +146,19 @@ def revoke_token(connection: sa.Connection, token_id: str, at: datetime) -> None
     connection.execute(
         TOKENS.update().where(TOKENS.c.id.in_(sa.select(made.c.id)), TOKENS.c.revoked.is_(None)).values(revoked=at)
     )
+
+
+def note_use(database: Database, token_id: str, last: datetime | None, at: datetime) -> None:
+    """Keep that a token is used at a moment, at most once a minute; ``last`` is the use that is kept already.
+
+    Nobody is kept waiting or refused for it: where it cannot be written now, the next use is kept.
+    """
+    if last is not None and at - last < _USE_APART:
+        return
+    older = TOKENS.c.last_used.is_(None) | (TOKENS.c.last_used < at)
+    used = TOKENS.update().where(TOKENS.c.id == token_id, older).values(last_used=at)
+    with suppress(StoreError, sa.exc.SQLAlchemyError):
+        database.attempt(lambda connection: connection.execute(used), _USE_SECONDS)
 
 
 def require_revocable(connection: sa.Connection, caller: Principal, token_id: str) -> None:
@@ -171,7 +201,7 @@ def _require(maker: Principal, user: User, role: Role, networks: Collection[str]
         for network in networks:
             maker.require(role, network)
     elif not any(held.covers(role) for held in maker.roles.values()):
-        raise NotAllowed(f"{maker.name} is no {role} of any network", hint="ask for a lower role")
+        raise NotAllowed(f"only {role.person} of a network may make such a token", hint="ask for a lower role")
 
 
 _SELECT = sa.select(TOKENS, USERS.c.name.label("user")).join_from(TOKENS, USERS)
@@ -189,4 +219,5 @@ def _token(row: sa.Row[tuple[object, ...]]) -> Token:
         created=found["created"],
         expires=found["expires"],
         revoked=found["revoked"],
+        last_used=found["last_used"],
     )

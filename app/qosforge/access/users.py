@@ -79,6 +79,12 @@ def users(database: Database) -> list[User]:
         return _read(connection, sa.true())
 
 
+def is_user(database: Database, name: str) -> bool:
+    """Whether some user has this name."""
+    with database.read() as connection:
+        return connection.scalar(sa.select(USERS.c.id).where(USERS.c.name == name)) is not None
+
+
 def find_user(connection: sa.Connection, name: str) -> User:
     """The user of a name.
 

@@ -14,6 +14,7 @@ from qosforge.access.audit_log import (
     LoggedCall,
     calls_page,
     latest_calls,
+    logged_in_before,
     open_call,
     record_abandoned,
     record_call,
@@ -23,10 +24,12 @@ from qosforge.access.clients import Client
 from qosforge.access.credentials import matches_hash, token_id
 from qosforge.access.passwords import check_password
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role, limit_roles, roles_of
-from qosforge.access.sessions import check_csrf, end_session, open_session, read_session
+from qosforge.access.sessions import Login, begun, check_csrf, end_session, login_before, open_session, read_session
 from qosforge.access.tables import GRANTS, TOKENS, USERS
 from qosforge.access.throttle import Throttle
+from qosforge.access.tokens import note_use
 from qosforge.database.connections import Database
+from qosforge.errors import Place
 from qosforge.settings import Settings
 
 _ABANDONED = timedelta(minutes=1)
@@ -74,6 +77,7 @@ class Access:
             raise NotAuthenticated("the token was revoked", hint=_HINT)
         if first["expires"] <= self.now():
             raise NotAuthenticated(f"the token expired on {first['expires']:%Y-%m-%d %H:%M} UTC", hint=_HINT)
+        note_use(self.database, known, first["last_used"], self.now())
         held = roles_of((row["network"], row["held"]) for row in rows)
         return Principal(
             user_id=first["user_id"],
@@ -89,6 +93,16 @@ class Access:
             NotAuthenticated: it is unknown, has ended or expired, or its user is disabled.
         """
         return read_session(self.database, cookie, self.now(), address)
+
+    def previous_login(self, caller: Principal, cookie: str) -> Login | None:
+        """The caller's login before that of the session of ``cookie``; ``None`` where none is known."""
+        this = begun(self.database, cookie)
+        if this is None:
+            return None
+        known = login_before(self.database, caller.user_id, this)
+        if known is None and (at := logged_in_before(self.database, caller.name, this)):
+            return Login(at)
+        return known
 
     def check_csrf(self, cookie: str, token: str | None) -> None:
         """Make sure that a mutating call by a web session carries the session's own token (`CSRF_HEADER`).
@@ -130,7 +144,8 @@ class Access:
         """
         with self._throttle.attempt(caller.name, address, self.now(), caller.credential):
             if check_password(self.database, caller.name, password) != caller.user_id:
-                raise NotAllowed("the current password is wrong", hint="give the one that you log in with")
+                place = Place(path="current")
+                raise NotAllowed("the current password is wrong", place, "give the one that you log in with")
 
     def log_in_by_provider(self, issuer: str, subject: str, client: Client) -> tuple[str, str]:
         """Begin a web session of the user whom a provider knows; returns the user's name and the cookie.
