@@ -150,6 +150,7 @@ class TokenView(BaseModel):
     created: datetime
     expires: datetime
     revoked: datetime | None
+    last_used: datetime | None = Field(description="When it was last let in, to a minute; null: never.")
 
 
 class CreatedToken(TokenView):

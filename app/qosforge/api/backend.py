@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from qosforge.access.access import Access
+from qosforge.access.authentication import Access
 from qosforge.access.oidc import Provider, open_provider
 from qosforge.access.roles import Principal
 from qosforge.api.gauges import Gauges

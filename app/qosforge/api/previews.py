@@ -7,12 +7,20 @@ import pickle
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from qosforge.api.jobs.preview import PreviewJob, PreviewKind, policy_digest, render_preview, required_devices
+from qosforge.api.jobs.preview import (
+    PreviewJob,
+    PreviewKind,
+    policy_digest,
+    render_preview,
+    render_share,
+    required_devices,
+)
 from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.batfish.check import BatfishCheck
 from qosforge.batfish.process import NotAwaited
@@ -22,6 +30,7 @@ from qosforge.deploy.driver_and_platform import require_installed
 from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
 from qosforge.deploy.inspection import DeviceCheck, inspect_devices
 from qosforge.deploy.not_saved import LiveState
+from qosforge.deploy.read_devices import read_each_live_state, read_live_state, read_running
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.errors import QosforgeError
@@ -31,7 +40,7 @@ from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.preview.policy_check import chosen_devices, shown_findings
 from qosforge.reports.preview import ValidatePreview
-from qosforge.runs.workflow.live import read_each, read_live_state, read_running
+from qosforge.reports.preview_shares import PreviewShare, join_shares, share_out
 from qosforge.settings import Settings
 
 MAX_CACHED_BYTES = 64 << 20
@@ -39,6 +48,9 @@ MAX_CACHED_BYTES = 64 << 20
 
 ANSWER_SECONDS = 3.0
 """Of the time of a request, what is left after Batfish: to answer with our own findings, whatever became of it."""
+
+FEW_DEVICES = 20
+"""Devices that are compiled so soon (some 60 ms of one processor) that it may have all processes meanwhile."""
 
 PATIENCE_SECONDS = 5.0
 """How long a call waits for its turn at the devices."""
@@ -50,7 +62,7 @@ class PreviewRequest:
     the call of this audit entry reads.
 
     ``caller``: who waits for it. ``seconds``: its longest time, where a request has more. ``known``: against these
-    configurations by device; then no device is read.
+    configurations by device, of which ``unsaved`` lines were not saved; then no device is read.
     """
 
     kind: PreviewKind
@@ -59,6 +71,7 @@ class PreviewRequest:
     devices: tuple[str, ...] = ()
     live: AuditEntry | None = None
     known: Mapping[str, DeviceText] | None = None
+    unsaved: Mapping[str, tuple[str, ...]] | None = None
     strict: bool = False
     require_batfish: bool = False
     caller: str = ""
@@ -108,6 +121,7 @@ class Previews:
         self._bytes = 0
         self._turns: dict[str, threading.Lock] = {}
         self._sent: dict[str, _PickledNetwork] = {}
+        self._threads = ThreadPoolExecutor(settings.compute_processes, "qosforge-preview-share")
         self.hits = 0
         self.misses = 0
 
@@ -120,24 +134,44 @@ class Previews:
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
         end = time.monotonic() + self._settings.request_seconds
-        job = self._job(request)
+        sent = self._network(request.network)
+        job = _job(request, sent)
         if request.live is not None:
             devices = self._required_devices(job, request)
-            network = self._networks.network(request.network)
-            now = self._now(request.live, network, devices) if devices else LiveState()
+            now = self._now(request.live, sent.network, devices) if devices else LiveState()
             job = replace(job, running=now.running, unsaved=now.unsaved)
         key = _key(job, request) if request.kind != "validate" or self._settings.batfish_host is None else None
         cached = self._cached(key)
         if cached is not None:
             return cached
         timeout = self._settings.request_seconds if request.seconds is None else request.seconds
-        rendered = self._compute.call(render_preview, job, timeout=timeout, caller=request.caller)
-        body = rendered.body
-        if rendered.batfish is not None:
-            body = self._with_batfish(body, rendered.batfish, job, request, end - time.monotonic())
+        shares = self._shares(job, sent.network)
+        if len(shares) > 1:
+            body = join_shares(self._rendered(shares, timeout, request.caller))
+        else:
+            rendered = self._compute.call(render_preview, job, timeout=timeout, caller=request.caller)
+            body = rendered.body
+            if rendered.batfish is not None:
+                body = self._with_batfish(body, rendered.batfish, job, request, end - time.monotonic())
         preview = Preview(body, hashlib.sha256(body).hexdigest())
         self._keep(key, preview)
         return preview
+
+    def _shares(self, job: PreviewJob, network: Network) -> list[PreviewJob]:
+        """The job in parts for the processes that are free now, where its devices are compiled each by itself."""
+        if job.kind != "compile" or job.running is not None:
+            return [job]
+        devices = job.devices or tuple(device.name for device in network.devices)
+        idle = self._compute.idle
+        most = idle if len(devices) <= FEW_DEVICES else min(idle, self._compute.fair_share)
+        return [replace(job, devices=names) for names in share_out(network, devices, most)]
+
+    def _rendered(self, shares: Sequence[PreviewJob], timeout: float, caller: str) -> list[PreviewShare]:
+        """The shares of a preview, made at once."""
+        brief = sum(len(share.devices) for share in shares) <= FEW_DEVICES
+        call = partial(self._compute.call, render_share, timeout=timeout, caller=caller, brief=brief)
+        others = [self._threads.submit(call, share) for share in shares[1:]]
+        return [call(shares[0]), *(other.result() for other in others)]
 
     def _with_batfish(
         self, body: bytes, check: BatfishCheck, job: PreviewJob, request: PreviewRequest, left: float
@@ -165,25 +199,12 @@ class Previews:
             InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
-        return self._required_devices(self._job(request), request)
+        return self._required_devices(_job(request, self._network(request.network)), request)
 
     def _required_devices(self, job: PreviewJob, request: PreviewRequest) -> tuple[str, ...]:
         bare = replace(job, running=None)  # they are large, and say nothing here
         return self._compute.call(
             required_devices, bare, timeout=self._settings.request_seconds, caller=request.caller
-        )
-
-    def _job(self, request: PreviewRequest) -> PreviewJob:
-        sent = self._network(request.network)
-        return PreviewJob(
-            request.kind,
-            policy_digest(request.written),
-            request.written,
-            sent.digest,
-            sent.blob,
-            tuple(sorted(chosen_devices(sent.network, request.devices))) if request.devices else (),
-            request.known,
-            request.strict,
         )
 
     def running(self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()) -> dict[str, DeviceText]:
@@ -202,15 +223,15 @@ class Previews:
 
     def answers(
         self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()
-    ) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
+    ) -> tuple[LiveState, dict[str, QosforgeError]]:
         """What the devices hold now that can be read, and the errors of those that cannot, by device: of all unless
-        ``devices`` are named.
+        ``devices`` are named. What is saved is told where that can be read, too.
 
         Raises:
             TooBusy: another call reads devices of this network.
         """
         with self._fleet(audit, network) as fleet:
-            return read_each(fleet, devices)
+            return read_each_live_state(fleet, devices)
 
     def checks(self, audit: AuditEntry, network: Network, devices: tuple[str, ...] = ()) -> tuple[DeviceCheck, ...]:
         """Whether devices are reached, are what the inventory says, and can be changed; see `inspect_devices`.
@@ -270,7 +291,8 @@ class Previews:
         return sent
 
     def close(self) -> None:
-        """Stop what waits for Batfish: the service ends."""
+        """Stop what waits for Batfish, or for its turn: the service ends."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
         self.batfish.close()
 
     def _cached(self, key: str | None) -> Preview | None:
@@ -294,6 +316,20 @@ class Previews:
             while self._bytes > MAX_CACHED_BYTES:
                 _, oldest = self._cache.popitem(last=False)
                 self._bytes -= len(oldest.body)
+
+
+def _job(request: PreviewRequest, sent: _PickledNetwork) -> PreviewJob:
+    return PreviewJob(
+        request.kind,
+        policy_digest(request.written),
+        request.written,
+        sent.digest,
+        sent.blob,
+        tuple(sorted(chosen_devices(sent.network, request.devices))) if request.devices else (),
+        request.known,
+        request.strict,
+        request.unsaved,
+    )
 
 
 def _key(job: PreviewJob, request: PreviewRequest) -> str:

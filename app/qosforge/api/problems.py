@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from qosforge.access.roles import NotAllowed, NotAuthenticated
 from qosforge.access.sessions import SessionUnknown
@@ -59,6 +60,9 @@ _LOG = structlog.get_logger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
 """When a caller may come again after a refusal that passes by itself."""
+
+PROBLEM = "problem"
+"""The name in a request's state of the detail of the problem that it is answered with."""
 
 _TYPE = "urn:qosforge:problem:"
 
@@ -204,6 +208,20 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+class ProblemResponse(JSONResponse):
+    """A problem document; the state of the request that it answers has its detail, for the audit log."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, problem: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        super().__init__(problem, problem["status"], headers)
+        self._detail = str(problem["detail"])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"][PROBLEM] = self._detail
+        await super().__call__(scope, receive, send)
+
+
 def problem_response(
     request_id: str,
     kind: ProblemType,
@@ -228,7 +246,7 @@ def problem_response(
         more.setdefault("WWW-Authenticate", 'Bearer realm="qosforge"')
     if kind.status in (TOO_MANY.status, BUSY.status):
         more.setdefault("Retry-After", str(RETRY_SECONDS))
-    return JSONResponse(problem, kind.status, more, media_type=MEDIA_TYPE)
+    return ProblemResponse(problem, more)
 
 
 def error_response(request_id: str, error: QosforgeError) -> JSONResponse:

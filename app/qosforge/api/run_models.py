@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from qosforge.configtree import headings_only
 from qosforge.deltaq.objective import Evidence, Outcome
 from qosforge.keep_rule import KeepRule
-from qosforge.reports.model import DecisionReport, RunReport, StageReport, WaveReport
+from qosforge.reports.model import DecisionReport, PredictionReport, RunReport, StageReport, WaveReport
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
+from qosforge.reports.unjudged_trade_offs import UnjudgedTradeOff
 from qosforge.runs.requests.run_request import Line
 from qosforge.runs.views.artifact_list import ArtifactKind
 from qosforge.runs.views.summary import RunSummary
@@ -83,6 +84,10 @@ class RunDetail(RunSummary):
         description="What an approver is asked to keep now: approve or reject it as the candidate."
     )
     changes: list[ClassChange] = Field(description="After against before, bound by bound.")
+    prediction: PredictionReport | None = Field(description="What the prediction says beside its verdicts.")
+    unjudged_trade_offs: list[UnjudgedTradeOff] = Field(
+        description="What the change costs classes without an objective: predicted, or measured once it is made."
+    )
     rollout: list[WaveReport] = Field(description="The waves of its push, and how far each came.")
     set_aside: str = Field(description="The finding of Batfish that was set aside for it, by whom and why.")
     left_out: list[str] = Field(description="Devices that failed and were left out of a change that stands.")
@@ -104,6 +109,14 @@ class Rejection(BaseModel):
     model_config = _REQUEST
 
     comment: Line = Field(default="", examples=["not in the exam week"])
+
+
+class Rollback(BaseModel):
+    """Why a run is rolled back; it is kept with the run that does it."""
+
+    model_config = _REQUEST
+
+    reason: Line = Field(default="", examples=["voice calls broke up"])
 
 
 class Retry(BaseModel):
@@ -187,6 +200,8 @@ def detail_of(summary: RunSummary, report: RunReport, candidate: str | None) -> 
         keep=report.keep,
         question=report.question,
         changes=list(report.changes),
+        prediction=report.prediction,
+        unjudged_trade_offs=list(report.unjudged_trade_offs),
         rollout=list(report.rollout),
         set_aside=report.set_aside,
         left_out=list(report.left_out),

@@ -22,17 +22,17 @@ from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
 from qosforge.deploy.driver_and_platform import require_installed, require_platforms
 from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.read_devices import read_each
 from qosforge.deploy.route import route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.discovery.names import inventory_name
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import DeviceErrors, InputError, Place, QosforgeError
 from qosforge.findings import has_errors
 from qosforge.importing.running_configuration import stated_name
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import Configuration
-from qosforge.runs.workflow.live import read_each
 from qosforge.settings import load_settings
 from qosforge.units import counted
 
@@ -183,7 +183,7 @@ def _print_ways(ways: tuple[MarkPath, ...]) -> None:
     for way in ways:
         pairs.setdefault((way.source, way.target), []).append(way)
     for (source, target), found in pairs.items():
-        kept = ", ".join(dscp_name(way.dscp) for way in found if way.arrives == way.dscp)
+        kept = ", ".join(dscp_label(way.dscp) for way in found if way.arrives == way.dscp)
         lost: dict[str, list[str]] = {}
         for way in found:
             if way.lost_at is not None:

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from qosforge.access.access import Access
 from qosforge.access.audit_log import Call
+from qosforge.access.authentication import Access
 from qosforge.cli.account import account
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_json

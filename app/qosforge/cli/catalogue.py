@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedCommand:
     """A command or a group of commands; ``summary`` is the first sentence of its own help."""
 
     name: str
@@ -76,7 +76,7 @@ _GROUPS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }  # fmt: skip
 
 ENTRIES = {
-    name: Entry(name, f"qosforge.cli.{module}", group, summary)
+    name: ListedCommand(name, f"qosforge.cli.{module}", group, summary)
     for group, rows in _GROUPS.items()
     for name, module, summary in rows
 }

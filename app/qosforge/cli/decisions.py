@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qosforge.runs.requests.requests import RunRequests
 
 Comment = Annotated[str, typer.Option("--comment", help="Why.")]
+RollbackReason = Annotated[str, typer.Option("--reason", help="Why; it is kept with the new run.")]
 Candidate = Annotated[
     str | None,
     typer.Option("--candidate", metavar="ID", help="What was looked at; else what the run would do now."),
@@ -52,7 +53,10 @@ def wait(
 
 
 def approve(run_id: RunId, candidate: Candidate = None, comment: Comment = "", as_json: AsJson = False) -> None:
-    """Approve what a run would do, or keeping what it asks about. It goes on by itself."""
+    """Approve what a run would do, or keeping what it asks about. It goes on by itself.
+
+    A change that is predicted to break objectives takes a comment that says why.
+    """
     if remote():
         remote_runs.approve(run_id, candidate, comment, as_json)
         return
@@ -104,12 +108,13 @@ def retry(run_id: RunId, start: Start = "read", as_json: AsJson = False) -> None
         _decide(lambda run_requests, who: run_requests.retry(run_id, who, start), as_json)
 
 
-def roll_back(run_id: RunId, key: Key = None, as_json: AsJson = False) -> None:
+def roll_back(run_id: RunId, key: Key = None, reason: RollbackReason = "", as_json: AsJson = False) -> None:
     """Undo a run that was kept, by a new run."""
     if remote():
-        remote_runs.decide(run_id, "rollback", None, as_json, idempotency_key(key))
+        body = {"reason": reason} if reason else None
+        remote_runs.decide(run_id, "rollback", body, as_json, idempotency_key(key))
     else:
-        _decide(lambda run_requests, who: run_requests.roll_back(run_id, who, key), as_json)
+        _decide(lambda run_requests, who: run_requests.roll_back(run_id, who, key, reason), as_json)
 
 
 def _decide(decision: Callable[[RunRequests, str], Run], as_json: bool) -> None:

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import sqlalchemy as sa
 import typer
 
-from qosforge.access.access import Access
 from qosforge.access.audit_log import Call, record_call
+from qosforge.access.authentication import Access
 from qosforge.access.roles import EVERY_NETWORK
 from qosforge.cli.account import account
 from qosforge.cli.terminal import progress
@@ -81,10 +81,10 @@ def changing(
             with access.database.write() as connection:
                 yield connection, at
                 record_call(connection, _call(action, 200, resource, network, told), at)
-        except InputError:
-            access.record(_call(action, 422, resource, network, told))
+        except InputError as error:
+            access.record(_call(action, 422, resource, network, told, error.message))
             raise
 
 
-def _call(action: str, status: int, resource: str, network: str, detail: dict[str, Any]) -> Call:
-    return Call(f"qosforge {action}", status, account(), "local", network, resource, detail=detail)
+def _call(action: str, status: int, resource: str, network: str, detail: dict[str, Any], reason: str = "") -> Call:
+    return Call(f"qosforge {action}", status, account(), "local", network, resource, detail=detail, reason=reason)

@@ -22,6 +22,8 @@ from qosforge.cli.run_output import (
     shown_path,
 )
 from qosforge.cli.terminal import out, progress
+from qosforge.compiler.running_plans import running_plans
+from qosforge.deploy import read_devices
 from qosforge.deploy.fleet import Fleet
 from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import Sessions
@@ -33,8 +35,8 @@ from qosforge.inventory.models import Network
 from qosforge.keep_rule import in_words
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
-from qosforge.runs.workflow import live
 from qosforge.settings import load_settings
+from qosforge.tester import twin_measurement
 from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
 from qosforge.tester.measurable import require_checks, require_traffic
 from qosforge.tester.measurement.document import Measurement
@@ -131,18 +133,18 @@ def measure(run_options: RunOptions, tester: str, packets: Path | None, as_json:
     sys.exit(0 if judged.outcome == "met" else 1)
 
 
-def _measure_twin(intent: Intent, net: Network, seed: int) -> live.JudgedMeasurement:
+def _measure_twin(intent: Intent, net: Network, seed: int) -> twin_measurement.JudgedMeasurement:
     settings = load_settings()
     route = route_to(settings, net)
     with Fleet(net, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
         devices = devices_under_test(intent, net)
         progress("read", f"{counted(len(devices or net.devices), 'device')}: {route.told}")
-        texts = live.read_running(fleet, devices)
+        texts = read_devices.read_running(fleet, devices)
     progress("measure", "twin of the configuration read back")
-    return live.measure_until_conclusive(intent, net, texts, seed=seed)
+    return twin_measurement.measure_until_conclusive(intent, net, texts, seed=seed)
 
 
-def _measure_packets(intent: Intent, net: Network, tester: str, seed: int) -> live.JudgedMeasurement:
+def _measure_packets(intent: Intent, net: Network, tester: str, seed: int) -> twin_measurement.JudgedMeasurement:
     """Have packets sent wherever the whole way is real; the twin stands in for the rest."""
     route = route_to(load_settings(), net)
     net = with_lab_stations(net, route.lab)
@@ -154,7 +156,7 @@ def _measure_packets(intent: Intent, net: Network, tester: str, seed: int) -> li
         simulated = _measure_twin(parts.emulated.intent, parts.emulated.network, seed).measurement
     joined = join_evidence(measured, simulated)
     found = verdicts(intent, net, joined)
-    return live.JudgedMeasurement(joined, found, overall_outcome(found), 0.0)
+    return twin_measurement.JudgedMeasurement(joined, found, overall_outcome(found), 0.0)
 
 
 def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
@@ -171,8 +173,8 @@ def _send(part: Part, tester: str, seed: int, route: Route) -> Measurement:
         progress("load", str(load_of_link))
     settings = load_settings()
     with Fleet(part.network, route, Sessions(settings.device_limits, settings.device_sessions)) as fleet:
-        texts, errors = live.read_each(fleet, devices_under_test(part.intent, part.network))
-        watch = Watch.of(plan, live.running_plans(part.network, texts), fleet.run)
+        texts, errors = read_devices.read_each(fleet, devices_under_test(part.intent, part.network))
+        watch = Watch.of(plan, running_plans(part.network, texts), fleet.run)
         for told in watch.begin(sorted(texts), errors):
             progress("watch", told)
         return measure_packets(tester, plan, "before", ssh_options=route.ssh_options, watch=watch)

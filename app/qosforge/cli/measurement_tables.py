@@ -14,7 +14,8 @@ from qosforge.deltaq.objective import Evidence, ObjectiveVerdict
 from qosforge.reports.evidence import deciding, evidence_words, observed, sentences
 from qosforge.reports.table import COLUMNS, comparison_table, format_bound
 from qosforge.reports.trade_offs import SIDE_HEADINGS, accounts, by_evidence, side_texts, trade_off_text, trade_offs
-from qosforge.tester.measurement.document import Measurement
+from qosforge.reports.unjudged_trade_offs import UnjudgedTradeOff, trade_off_words
+from qosforge.tester.measurement.document import Measurement, When
 from qosforge.tester.measurement.judging import ClassVerdict
 
 
@@ -81,6 +82,12 @@ def print_accounts(before: Measurement | None, after: Measurement | None, *, fir
             if (balance.scenario, balance.evidence) == (scenario, evidence):
                 print_prose(Text(f"trade-offs, {trade_off_text(balance)}", style="dim"), hanging=2)
         out.print()
+
+
+def print_unjudged(found: Iterable[UnjudgedTradeOff], side: When) -> None:
+    """Which classes without an objective are worse off on the ``side`` that was judged last."""
+    for one in found:
+        print_prose(Text(trade_off_words(one, side), style=STYLE["inconclusive"]), hanging=2)
 
 
 def _titled(title: str, evidence: Evidence | None) -> str:

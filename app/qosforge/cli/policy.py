@@ -17,7 +17,7 @@ from qosforge.cli.server import choose_within, remote
 from qosforge.cli.stored_policies import fetch_policy, print_stored
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.intent.base import is_name
 from qosforge.intent.editing import Set, edited
@@ -205,4 +205,4 @@ def words(value: Any, key: str = "") -> str:
         return separator.join(words(one, key) for one in value)
     if isinstance(value, bool):
         return "" if value else "no"
-    return dscp_name(value) if key == "dscp" and isinstance(value, int) else str(value)
+    return dscp_label(value) if key == "dscp" and isinstance(value, int) else str(value)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from qosforge.cli.measurement_tables import print_unjudged
 from qosforge.cli.options import AsJson, NetworkFolder, Parameters, Policy, Seed, load
 from qosforge.cli.output import print_findings, print_json
 from qosforge.cli.run_output import print_measurement
@@ -16,6 +17,7 @@ from qosforge.client.documents import read
 from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.compiler.compile import compile_intent
 from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS, predict
+from qosforge.prediction.today import simulate_today
 from qosforge.reports.prediction import PredictionDocument, prediction_document
 
 AtMost = Annotated[
@@ -51,11 +53,14 @@ def predict_(
         loaded, net = load(policy, network, parameters)
         compilation = compile_intent(loaded, net)
         progress("predict", "twin of what would be pushed")
-        found = prediction_document(predict(compilation, seed=seed, at_most_seconds=at_most))
+        prediction = predict(compilation, seed=seed, at_most_seconds=at_most)
+        today = simulate_today(compilation, {}, prediction.timings)  # nothing is read: it says so
+        found = prediction_document(prediction, loaded.intent.classes, today)
     if as_json:
         print_json(found.model_dump(mode="json", by_alias=True))
     else:
         print_measurement(found.measurement, found.verdicts, when="predicted")
+        print_unjudged(found.unjudged_trade_offs, "predicted")
         print_findings(found.findings)
         for each in found.simulated:
             if each.seconds < each.wanted:

@@ -91,9 +91,9 @@ def _read_devices(network: Network, devices: Collection[str]) -> LiveState:
         return LiveState()
     # The drivers take most of a second to import, and most previews read no device.
     from qosforge.deploy.fleet import Fleet  # noqa: PLC0415
+    from qosforge.deploy.read_devices import read_live_state  # noqa: PLC0415
     from qosforge.deploy.route import route_to  # noqa: PLC0415
     from qosforge.deploy.sessions import Sessions  # noqa: PLC0415
-    from qosforge.runs.workflow.live import read_live_state  # noqa: PLC0415
 
     settings = load_settings()
     route = route_to(settings, network)

@@ -15,7 +15,7 @@ from qosforge.cli.output import print_json
 from qosforge.cli.signals import StopSignal
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, progress
-from qosforge.dscp import dscp_name, parse_dscp
+from qosforge.dscp import dscp_label, parse_dscp
 from qosforge.errors import InputError, Place
 from qosforge.stamp.packet import PORT
 from qosforge.stamp.reflector import Reflector
@@ -137,7 +137,7 @@ def _print(result: SessionResult, summary: SessionSummary) -> None:
 
 
 def _mark(dscp: int) -> str:
-    return f"DSCP {dscp_name(dscp)}"
+    return f"DSCP {dscp_label(dscp)}"
 
 
 def _cells(delays: Delays) -> list[str]:

@@ -9,7 +9,13 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from qosforge.cli.measurement_tables import print_accounts, print_comparison, print_verdicts, print_verdicts_of
+from qosforge.cli.measurement_tables import (
+    print_accounts,
+    print_comparison,
+    print_unjudged,
+    print_verdicts,
+    print_verdicts_of,
+)
 from qosforge.cli.output import STYLE, findings_json, print_finding_summary, print_findings, print_json
 from qosforge.cli.tables import print_table
 from qosforge.cli.terminal import out, print_prose
@@ -46,6 +52,7 @@ def print_report(report: RunReport) -> None:
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
     _print_verdicts(report, every_bound=False)
+    print_unjudged(report.unjudged_trade_offs, report.judged_last)
     _print_changes(report, every_bound=False)
     out.print()
     _print_boxes(report.devices)
@@ -141,6 +148,8 @@ def run_json(report: RunReport, errors: Iterable[Mapping[str, str]], where: str 
         "rollout": [wave.model_dump(mode="json") for wave in report.rollout],
         "left_out": {"devices": list(report.left_out), "retry": report.reason_hint if report.left_out else ""},
         "changes": [each.model_dump(mode="json") for each in report.changes],
+        "prediction": report.prediction.model_dump(mode="json") if report.prediction else None,
+        "unjudged_trade_offs": [each.model_dump(mode="json") for each in report.unjudged_trade_offs],
     } | expected_json(report.before, report.after)
 
 
@@ -164,6 +173,7 @@ def print_whole(report: RunReport) -> None:
     print_comparison(report.before, report.after)
     print_accounts(report.before, report.after)
     _print_verdicts(report, every_bound=True)
+    print_unjudged(report.unjudged_trade_offs, report.judged_last)
     _print_changes(report, every_bound=True)
     if report.status in (RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED):
         _print_candidates(report.devices)
@@ -195,7 +205,8 @@ def tell(run: Json, next_step: str, as_json: bool, page: str = "") -> None:
     if run["waits_for"]:
         print_prose(Text(f"waits for {run['waits_for']}"), 2)
     if run.get("rollback_of"):
-        out.print(Text(f"rolls back run {run['rollback_of']}"), soft_wrap=True)
+        why = f": {run['rollback_reason']}" if run.get("rollback_reason") else ""
+        out.print(Text(f"rolls back run {run['rollback_of']}{why}"), soft_wrap=True)
     if page:
         out.print(f"page: {page}", soft_wrap=True)
     if not run["final"]:

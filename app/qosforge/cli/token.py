@@ -64,12 +64,15 @@ def list_(
     if as_json:
         print_json(to_jsonable_python(found))
         return
-    table = Table("token", "user", "for", "role", "networks", "until", "state", box=None, padding=(0, 1))
+    table = Table(
+        "token", "user", "for", "role", "networks", "until", "last used", "state", box=None, padding=(0, 1)
+    )
     for token in found:
         state = "revoked" if token.revoked else "expired" if token.expires <= now else ""
         networks = "every" if token.networks is None else ", ".join(token.networks)
         until = f"{token.expires:%Y-%m-%d}"
-        table.add_row(token.id, token.user, token.name, token.role, networks, until, state)
+        used = f"{token.last_used:%Y-%m-%d %H:%M}" if token.last_used else "never"
+        table.add_row(token.id, token.user, token.name, token.role, networks, until, used, state)
     print_table(table)
 
 

@@ -12,7 +12,7 @@ MOST_BYTES = 512 * 2**20
 
 LEFT_OUT = "LEFT-OUT.txt"
 
-Entry = tuple[str, Callable[[], bytes]]
+ZipEntry = tuple[str, Callable[[], bytes]]
 """Name with folders, and how to get the content."""
 
 
@@ -35,7 +35,7 @@ class _Pipe:
         return taken
 
 
-def stream_zip(entries: Iterable[Entry], at: datetime, most: int = MOST_BYTES) -> Iterator[bytes]:
+def stream_zip(entries: Iterable[ZipEntry], at: datetime, most: int = MOST_BYTES) -> Iterator[bytes]:
     """The documents as a ZIP file, in pieces; names stay below the folder that it is unpacked into."""
     pipe = _Pipe()
     left_out: list[str] = []

@@ -26,8 +26,9 @@ def limits_of(bound: BoundDifference) -> str:
     if bound.low is None and bound.high is None:
         return ""
     low, high = ("…" if limit is None else _format_signed(bound, limit) for limit in (bound.low, bound.high))
-    both = low if low == high else f"{low} to {high}"
-    return f"{both} of the packets beyond the bound" if bound.share else both
+    unit = high.partition(" ")[2]
+    both = low if low == high else f"{low.removesuffix(f' {unit}') if unit else low} to {high}"
+    return f"packets too late or lost {both}" if bound.share else both
 
 
 def got_better(of: ClassChange) -> str:
@@ -40,5 +41,7 @@ def _side(bound: BoundDifference, value: float | None) -> str:
 
 
 def _format_signed(bound: BoundDifference, value: float) -> str:
-    kind = "loss" if bound.share else bound.kind
-    return f"{'−' if value < 0 else '+' if value > 0 else ''}{format_bound(abs(value), kind)}"
+    sign = "−" if value < 0 else "+" if value > 0 else ""
+    if bound.share or bound.kind == "loss":  # a difference of percentages is in points
+        return f"{sign}{format_bound(abs(value), 'loss').removesuffix(' %')} points"
+    return f"{sign}{format_bound(abs(value), bound.kind)}"

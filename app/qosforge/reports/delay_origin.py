@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from qosforge.deltaq.objective import DEFAULT_CONFIDENCE, Quantity, quantile_of
 from qosforge.reports.model import RunReport
-from qosforge.reports.table import format_quantity
+from qosforge.reports.table import format_delay, format_quantity
 from qosforge.tester.measurement.document import Measurement, When
 from qosforge.tester.measurement.judging import ClassVerdict
 from qosforge.tester.measurement.path_delay import HopDelay, PathDelay
@@ -176,10 +176,14 @@ def _summary(one: PathDelay) -> str:
         return f"nothing arrived; most was lost at {_place(one.hops[worst])}"
     at = max(range(len(means)), key=means.__getitem__)
     hop = one.hops[at]
-    kinds = {"distance and devices": hop.fixed_ps, "serialisation": hop.serialisation_ps, "waiting": hop.waiting_ps}
+    kinds = {
+        "distance and devices": hop.fixed_ps,
+        "sending the bits": hop.serialisation_ps,
+        "waiting": hop.waiting_ps,
+    }
     kind = max(kinds, key=lambda name: kinds[name] or 0)
     share = means[at] / total * 100
-    mean = f"the mean delay of {total / _PS_PER_MS:.3g} ms"
+    mean = f"the mean delay of {format_delay(total / _PS_PER_MS)}"
     text = f"{share:.0f} % of {mean} arises at {_place(hop)}, most of that is {kind}"
     lost = [hop.lost + hop.lost_input for hop in one.hops]
     if not any(lost):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from qosforge.deltaq.error_spending import confidence_at
 from qosforge.deltaq.objective import BoundVerdict, Evidence, ObjectiveVerdict, weakest
@@ -15,6 +16,11 @@ _OF: dict[Evidence, str] = {
     "predicted": "of the configuration to be entered",
     "measured": "",
 }
+
+
+OpenReason = Literal["few", "near", "tail", "undecided"]
+"""What keeps a bound open: too few packets, limits on both sides of it, a tail without a limit, or what concerns
+the whole verdict."""
 
 
 def deciding(verdict: ObjectiveVerdict) -> int:
@@ -30,6 +36,11 @@ def deciding(verdict: ObjectiveVerdict) -> int:
     return max(alike or range(len(verdict.bounds)), key=used)
 
 
+def excess(bound: BoundVerdict) -> tuple[bool, float]:
+    """How far a bound is missed, to compare: broken ones come above the others, then by observed ÷ requested."""
+    return bound.outcome == "broken", (bound.observed.number() or 0.0) / bound.requested
+
+
 def observed(bound: BoundVerdict) -> str:
     """The estimate of a bound, to the digits that its interval allows."""
     return _round(bound.observed.number(), bound)
@@ -41,26 +52,43 @@ def interval(bound: BoundVerdict) -> str:
     if low is None or high is None or low == high:
         return ""
     first, last = _round(low, bound), _round(high, bound)
+    if math.isinf(high):
+        return f"{first} or more"
     unit = last.partition(" ")[2]
     return f"{first.removesuffix(unit).rstrip()}–{last}" if unit else f"{first} to {last}"
 
 
-def why_open(bound: BoundVerdict) -> str:
-    """Why a bound is inconclusive, in a few words; empty where it is not.
+def open_reason(bound: BoundVerdict) -> OpenReason:
+    """What keeps an inconclusive bound open.
 
     Its limits may lie on the right side of it all the same: they say how far the figure is known, and to show that
     so few packets are beyond the bound takes more of them than were seen.
     """
+    high, low = bound.high.number(), bound.low.number()
+    if bound.heavy_tail:
+        return "tail"
+    if low is not None and high is not None and low <= bound.requested < high < math.inf:
+        return "near"
+    return "few"
+
+
+def why_open(bound: BoundVerdict, undecided: str = "") -> str:
+    """Why a bound is inconclusive, in a few words; empty where it is not. ``undecided`` is why nothing is."""
     if bound.outcome != "inconclusive":
         return ""
-    high, low = bound.high.number(), bound.low.number()
-    more = f", some {bound.more_packets:,} more would tell" if bound.more_packets else ""
-    if bound.heavy_tail:
+    if undecided:
+        return undecided
+    more = f"about {bound.more_packets:,} more packets would decide" if bound.more_packets else ""
+    reason = open_reason(bound)
+    if reason == "tail":
         return "the longest delays are too long for a limit of the mean"
-    if low is not None and high is not None and low <= bound.requested < high < math.inf:
-        return f"what is requested lies within the limits{more}"
-    of = f" for {bound.quantile * 100:.4g} % of them" if bound.quantile else ""
-    return f"too few packets{of}: {bound.n:,} seen{more}"
+    if reason == "near":
+        return more or "what is requested lies within the limits"
+    # The figure may lie far below the bound: what is open is whether that holds of so large a part of all packets.
+    beyond = "lost" if bound.kind == "loss" else "later"
+    seen = f"{f'{bound.exceedances:,}' if bound.exceedances else 'none'} of {bound.n:,} packets {beyond}"
+    part = f" {bound.quantile * 100:.4g} %" if bound.quantile else ""
+    return "; ".join(filter(None, (f"{seen}, too few to tell of{part or ' all'}", more)))
 
 
 def evidence_words(verdicts: Sequence[ClassVerdict]) -> str:

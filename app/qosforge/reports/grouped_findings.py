@@ -38,12 +38,13 @@ class FindingGroup(Generic[F]):
     """A finding with what all of its places have in common.
 
     It has ``rows`` where they differ in more, and ``places`` where all rows have the same (none: it is about the
-    policy).
+    policy). ``devices`` are those of all places.
     """
 
     finding: F
     places: tuple[str, ...]
     rows: tuple[GroupRow, ...] = ()
+    devices: tuple[str, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -79,11 +80,12 @@ def _group(findings: list[F]) -> FindingGroup[F]:
     bare = {"device": None, "interface": None, "direction": None, "rows": ()}
     common = findings[0].model_copy(update={**said, **bare})
     rows = [replace(row, places=tuple(places)) for row, places in merged.items()]
+    devices = tuple(dict.fromkeys(finding.device for finding in findings if finding.device))
     if len({row.places for row in rows}) > 1:
-        return FindingGroup(common, (), tuple(rows))
+        return FindingGroup(common, (), tuple(rows), devices)
     bare_rows = tuple(replace(row, places=()) for row in rows)
     said_alike = len(rows) == 1 and not any(vars(bare_rows[0]).values())
-    return FindingGroup(common, rows[0].places, () if said_alike else bare_rows)
+    return FindingGroup(common, rows[0].places, () if said_alike else bare_rows, devices)
 
 
 def _gravity(finding: Finding | FindingDocument) -> tuple[int, bool]:

@@ -25,6 +25,7 @@ from qosforge.reports.proofs import proof_lines, proofs
 from qosforge.reports.row_table import rows_in_words
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import format_bound
+from qosforge.reports.unjudged_trade_offs import trade_off_words
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.tester.measurement.document import When
 
@@ -81,6 +82,7 @@ def run_markdown(report: RunReport, page: str = "", *, longest: int = LONGEST) -
     told += [
         *_stage_lines(report),
         *_verdict_table(report),
+        *_unjudged_lines(report),
         *_missing_origins(report),
         *_proof_lines(report.findings),
         *_finding_table(report.findings),
@@ -233,6 +235,12 @@ def _verdict_table(report: RunReport) -> list[str]:
     return _table(("scenario", "class", "path", "bound", "requested", *sides, "change"), rows)
 
 
+def _unjudged_lines(report: RunReport) -> list[str]:
+    """What the change costs classes without an objective."""
+    found = report.unjudged_trade_offs
+    return [*(f"- {prose(trade_off_words(one, report.judged_last))}." for one in found), ""] if found else []
+
+
 def _evidence(report: RunReport) -> list[str]:
     """What the bound rests on that decides each verdict, of the side that was judged last: lines of a list."""
     last = report.verdicts_after or report.verdicts_predicted or report.verdicts_before
@@ -250,7 +258,14 @@ def _last_origins(report: RunReport) -> list[DelayOrigin]:
 
 
 def _origin(one: DelayOrigin) -> list[str]:
-    headings = ("hop", "G, ms", "S, ms", "V mean, ms", f"V {one.quantile}, ms", "loss")
+    headings = (
+        "hop",
+        "distance and devices (G), ms",
+        "sending the bits (S), ms",
+        "waiting (V), mean, ms",
+        f"waiting (V), {one.quantile}, ms",
+        "loss",
+    )
     hops = _table(headings, ((prose(hop.place), *hop.cells) for hop in one.hops))
     checks = _table(
         ("whole path", "p50, ms", "p95, ms", "p99, ms", "loss"), ((c.name, *c.cells) for c in one.checks)

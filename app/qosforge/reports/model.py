@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict
 from qosforge.deltaq.objective import Evidence, Outcome, combine, weakest
 from qosforge.findings import Finding
 from qosforge.keep_rule import KeepRule
+from qosforge.prediction.record import SimulatedTime, Today, left_to_run
+from qosforge.reports.unjudged_trade_offs import UnjudgedTradeOff
 from qosforge.run_outcome import RunOutcome, status_words
 from qosforge.tester.measurement.changes import ClassChange
-from qosforge.tester.measurement.document import Measurement, Side
+from qosforge.tester.measurement.document import Measurement, Side, When
 from qosforge.tester.measurement.judging import ClassVerdict
 
 _DOCUMENT = ConfigDict(frozen=True, extra="forbid")
@@ -86,14 +88,37 @@ class DecisionReport(BaseModel):
     keeping: bool = False
 
 
+class PredictionReport(BaseModel):
+    """What a run's prediction says beside its measurement and verdicts: the seconds that were simulated, which
+    bounds the longest measurement would not decide either, and what classes without an objective get ``today``;
+    ``null`` in runs of earlier releases.
+
+    ``needed_seconds`` is what the policy's ``seconds`` would have to be to decide those bounds of the ``findings``
+    that any time decides; ``null`` without such.
+    """
+
+    model_config = _DOCUMENT
+
+    simulated: tuple[SimulatedTime, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    needed_seconds: int | None = None
+    today: Today | None = None
+
+    @property
+    def left_to_run(self) -> SimulatedTime | None:
+        """The scenario of which the least was simulated, where the run decides the bounds that are open."""
+        return left_to_run(self.simulated, self.findings)
+
+
 class RunReport(BaseModel):
     """A run as its report shows it. Parts that the run did not reach are empty.
 
     ``candidate`` names what an approval is about; ``waits_for`` and what stands of its
-    ``reason`` are words for people. ``predicted`` is what was expected of the change before it was made, and
-    ``changes`` what it did: after against before. ``keep`` is the rule by which it is kept, and ``question`` names
-    what an approver is asked to keep now. ``rollout`` are its waves, and ``left_out`` the devices that failed
-    without stopping it: its verdict is one of a network without the change on these.
+    ``reason`` are words for people. ``predicted`` is what was expected of the change before it was made (and
+    ``prediction`` what else was said then), ``changes`` what it did: after against before, and
+    ``unjudged_trade_offs`` what it costs classes without an objective. ``keep`` is the rule by which it is kept,
+    and ``question`` names what an approver is asked to keep now. ``rollout`` are its waves, and ``left_out`` the
+    devices that failed without stopping it: its verdict is one of a network without the change on these.
     """
 
     model_config = _DOCUMENT
@@ -112,6 +137,8 @@ class RunReport(BaseModel):
     """Which finding of Batfish a person set aside for the run, by whom and why."""
     source: dict[str, str] | None = None
     rollback_of: str | None = None
+    rollback_reason: str = ""
+    """Why a person rolls that run back."""
     rolled_back_by: str | None = None
     """The run that rolled its change back after it was kept."""
     waits_for: str = ""
@@ -134,6 +161,8 @@ class RunReport(BaseModel):
     keep: KeepRule = "met"
     question: str | None = None
     changes: tuple[ClassChange, ...] = ()
+    prediction: PredictionReport | None = None
+    unjudged_trade_offs: tuple[UnjudgedTradeOff, ...] = ()
     rollout: tuple[WaveReport, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -141,6 +170,11 @@ class RunReport(BaseModel):
         """What the verdicts of a side rest on together, the weakest of their paths; ``None`` without any."""
         verdicts = self.verdicts_before if side == "before" else self.verdicts_after
         return weakest(each.verdict.evidence for each in verdicts)
+
+    @property
+    def judged_last(self) -> When:
+        """The side that was judged last."""
+        return "after" if self.verdicts_after else "predicted" if self.verdicts_predicted else "before"
 
     @property
     def stands(self) -> str:

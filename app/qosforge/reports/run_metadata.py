@@ -34,6 +34,7 @@ def run_metadata(report: RunReport) -> tuple[tuple[str, str], ...]:
         ("accepted", "lines that no published source confirms" if report.accept_unconfirmed else ""),
         ("set aside", report.set_aside),
         ("rolls back run", report.rollback_of or ""),
+        ("because", report.rollback_reason),
         ("rolled back later", f"by run {report.rolled_back_by}" if report.rolled_back_by else ""),
         ("waits for", report.waits_for),
         *_because(report),

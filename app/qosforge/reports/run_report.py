@@ -25,6 +25,7 @@ from qosforge.reports.row_table import row_table
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.reports.table import COLUMNS, ComparisonGroup, comparison_table, format_bound
 from qosforge.reports.trade_offs import accounts, side_texts, trade_off_text, trade_offs
+from qosforge.reports.unjudged_trade_offs import trade_off_words
 from qosforge.reports.verdict_rows import verdict_rows
 from qosforge.resources import read_text
 from qosforge.tester.measurement.judging import ClassVerdict
@@ -51,6 +52,7 @@ def render_run_report(report: RunReport) -> str:
         scenarios=_by_scenario(comparison_table(report.before, report.after)),
         sides=tuple(sides),
         rows=verdict_rows(report),
+        unjudged=[trade_off_words(one, report.judged_last) for one in report.unjudged_trade_offs],
         confidences=sorted({f"{each.verdict.confidence * 100:g} %" for each in verdicts}),
         evidence=evidence_words(report.verdicts_after or report.verdicts_before or report.verdicts_predicted),
         accounts=accounts(report.before, report.after),

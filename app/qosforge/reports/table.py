@@ -195,6 +195,15 @@ def _quantile(summary: ClassSummary, label: str) -> Quantity:
     return Quantity.of(math.inf if value is None else to_ms(value))
 
 
+_LEAST_OF_A_SECOND_MS = 999.5
+"""From here on, three digits of milliseconds would be a thousand."""
+
+
+def format_delay(ms: float) -> str:
+    """Write a delay that nothing bounds for people, to three digits: milliseconds, or seconds from one on."""
+    return f"{ms:.3g} ms" if ms < _LEAST_OF_A_SECOND_MS else f"{ms / 1e3:,.3g} s"
+
+
 _SECONDS_FROM = 9.9995
 """Seconds from which milliseconds would have more digits before the point than are written."""
 

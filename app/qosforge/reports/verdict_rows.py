@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from qosforge.deltaq.objective import BoundVerdict, Evidence
 from qosforge.reports.changes import difference
@@ -28,6 +28,8 @@ class VerdictRow:
     """What the side rests on that was judged last."""
     change: str = ""
     """The comparison of after with before in words; empty where there is none."""
+    undecided: Mapping[When, str] = field(default_factory=dict)
+    """Of a side of which nothing is decided, whatever its figures say: why."""
 
     @property
     def bound(self) -> BoundVerdict:
@@ -54,15 +56,18 @@ def rows_by_side(
     }
     found: dict[tuple[str, str, str | None, str], tuple[dict[When, BoundVerdict], dict[When, str]]] = {}
     rest_on: dict[tuple[str, str, str | None, str], Evidence] = {}
+    undecided: dict[tuple[str, str, str | None, str], dict[When, str]] = {}
     for side, verdicts in judged.items():
         for each in verdicts:
             for bound in each.verdict.bounds:
                 key = (each.scenario, each.traffic_class, each.path, bound.label)
                 sides, evidence = found.setdefault(key, ({}, {}))
                 rest_on[key] = each.verdict.evidence
+                if each.verdict.undecided:
+                    undecided.setdefault(key, {})[side] = each.verdict.undecided
                 sides[side] = bound
                 evidence[side] = sentence(bound, each)
     return tuple(
-        VerdictRow(*key[:3], sides, evidence, rest_on[key], changed.get(key, ""))
+        VerdictRow(*key[:3], sides, evidence, rest_on[key], changed.get(key, ""), undecided.get(key, {}))
         for key, (sides, evidence) in found.items()
     )

@@ -11,10 +11,11 @@ from qosforge.experiments.compare import compare_claims
 
 @dataclass(frozen=True)
 class PlottedExperiment:
-    """The document of an experiment that was run, and its plots, an ``<svg>`` each."""
+    """The document of an experiment that was run, and its plots: an ``<svg>`` and a caption each."""
 
     document: dict[str, Any]
     plots: tuple[str, ...]
+    captions: tuple[str, ...] = ()
 
 
 def compare_with_publication(name: str, seed: int) -> dict[str, Any]:
@@ -32,10 +33,10 @@ def plot_experiment(name: str, seed: int) -> PlottedExperiment:
     Raises:
         ServiceError: the twin refuses a case.
     """
-    from qosforge.experiments.figures import figures  # noqa: PLC0415 - matplotlib takes a second to load
+    from qosforge.experiments.figures import captions, figures  # noqa: PLC0415 - matplotlib takes a second to load
 
     outcome, compared = _run_and_compare(name, seed)
-    return PlottedExperiment(compared, figures(outcome))
+    return PlottedExperiment(compared, figures(outcome), captions(outcome))
 
 
 def _run_and_compare(name: str, seed: int) -> tuple[ExperimentOutcome, dict[str, Any]]:

@@ -12,8 +12,8 @@ from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
 from qosforge.reports.trade_offs import Account, TradeOff, accounts, trade_offs
-from qosforge.runs.workflow.live import measure_until_conclusive
 from qosforge.tester.measurement.judging import ClassVerdict
+from qosforge.tester.twin_measurement import measure_until_conclusive
 
 
 class MeasurementDocument(BaseModel):

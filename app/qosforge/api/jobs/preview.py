@@ -27,6 +27,7 @@ from qosforge.reports.preview import (
     rest_document,
     validate_document,
 )
+from qosforge.reports.preview_shares import PreviewShare, preview_share
 from qosforge.validation.checks import device_checks, network_checks, own_checks
 from qosforge.validation.reads import devices_to_read
 
@@ -116,6 +117,15 @@ def render_preview(job: PreviewJob) -> RenderedPreview:
     document = _DOCUMENTS[job.kind](checked)
     body = document.model_dump_json(by_alias=True).encode()
     return RenderedPreview(body, checked.batfish if job.kind == "validate" else None)
+
+
+def render_share(job: PreviewJob) -> PreviewShare:
+    """Compile the devices of a job that are named: a share of a preview whose other shares are made meanwhile. In a
+    computing process, as `render_preview`.
+    """
+    network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
+    loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
+    return preview_share(check_policy(loaded, network, devices=job.devices, strict=job.strict))
 
 
 def required_devices(job: PreviewJob) -> tuple[str, ...]:

@@ -9,15 +9,18 @@ import anyio
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qosforge.access.access import Access
 from qosforge.access.audit_log import UNKNOWN, Call
-from qosforge.api.problems import TIMED_OUT, error_response
+from qosforge.access.authentication import Access
+from qosforge.api.problems import PROBLEM, TIMED_OUT, error_response
 from qosforge.errors import QosforgeError
 
 
 @dataclass
 class AuditEntry:
-    """The entry of a call in the audit log, created by `Needs` and completed by routes. Never a secret."""
+    """The entry of a call in the audit log, created by `Needs` and completed by routes. Never a secret.
+
+    ``reason`` is set by a route that tells by a page of its own why it refuses; of a problem it is known without.
+    """
 
     action: str
     actor: str = ""
@@ -25,6 +28,8 @@ class AuditEntry:
     network: str = ""
     resource: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    address: str = ""
     opened: str | None = None
 
     def call(self, status: int, request_id: str) -> Call:
@@ -78,5 +83,6 @@ class AuditMiddleware:
         audit: AuditEntry | None = scope["state"].get("audit")
         if audit is None:
             return
+        audit.reason = audit.reason or scope["state"].get(PROBLEM, "")
         call = audit.call(status, scope["state"]["request_id"])
         await run_in_threadpool(self._access.record, call, audit.opened)

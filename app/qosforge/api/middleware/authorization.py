@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Annotated
+
 import sqlalchemy as sa
-from fastapi import Request
+from fastapi import Depends, HTTPException, Request
 
 from qosforge.access.clients import address_of
-from qosforge.access.roles import NotAllowed, NotAuthenticated, Principal, Role
+from qosforge.access.roles import ASK_FOR_ROLE, NotAllowed, NotAuthenticated, Principal, Role
 from qosforge.access.sessions import CSRF_HEADER, cookie_name
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
@@ -14,6 +18,9 @@ from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.parameters import require_known_parameters
 from qosforge.runs.record.store import RunUnknown
 from qosforge.runs.record.tables import RUNS
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}")
+"""The names of users, external testers and webhooks."""
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -41,11 +48,14 @@ class Needs:
         self.recorded = recorded
 
     def __call__(self, request: Request, backend: TheBackend) -> Principal:
+        return self._authorize(request, backend, request.url.path)
+
+    def _authorize(self, request: Request, backend: Backend, resource: str) -> Principal:
         audit = AuditEntry(f"{request.method} {request.url.path}", resource=request.url.path)
         request.state.audit = None if request.method in _SAFE or not self.recorded else audit
         caller = _authenticate(request, backend)
         request.state.caller = caller
-        audit.actor, audit.credential = caller.name, caller.credential
+        audit.actor, audit.credential, audit.resource = caller.name, caller.credential, resource
         self._check(caller, request, backend, audit)
         require_known_parameters(request)
         if request.state.audit is not None:
@@ -63,7 +73,34 @@ class Needs:
             audit.network = network
             caller.require(self.role, network)
         elif not any(role.covers(self.role) for role in caller.roles.values()):
-            raise NotAllowed(f"{caller.name} is no {self.role} of any network", hint="ask an admin for the role")
+            raise NotAllowed(f"only {self.role.person} of a network may do this", hint=ASK_FOR_ROLE)
+
+
+async def _name_in_body(request: Request) -> str:
+    """The field ``name`` of a body that FastAPI has read by now; empty where it is no name of anything here."""
+    try:
+        is_json = "json" in request.headers.get("content-type", "")
+        body = await request.json() if is_json else await request.form()
+    except (ValueError, HTTPException):
+        return ""
+    name = body.get("name") if isinstance(body, Mapping) else None
+    return name if isinstance(name, str) and _NAME.fullmatch(name) else ""
+
+
+class NeedsNamed(Needs):
+    """`Needs` of a route that makes something by the name in its body: a refused call, too, is logged with it.
+
+    ``area`` is what the resource in the audit log begins with: ``users`` of ``users/ann``.
+    """
+
+    def __init__(self, area: str, role: Role, *, everywhere: bool = False) -> None:
+        super().__init__(role, everywhere=everywhere)
+        self.area = area
+
+    def __call__(
+        self, request: Request, backend: TheBackend, name: Annotated[str, Depends(_name_in_body)] = ""
+    ) -> Principal:
+        return self._authorize(request, backend, f"{self.area}/{name}" if name else request.url.path)
 
 
 def audit_live_read(request: Request, backend: Backend, network: str) -> AuditEntry:

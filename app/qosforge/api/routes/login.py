@@ -15,6 +15,7 @@ from qosforge.access.credentials import new_secret
 from qosforge.access.oidc import Provider
 from qosforge.access.roles import NotAuthenticated
 from qosforge.access.sessions import CSRF_HEADER, LONGEST, cookie_name, cookie_path, is_secure
+from qosforge.access.users import is_user
 from qosforge.api.access_models import LoginCredentials, Me
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import TheBackend
@@ -52,11 +53,14 @@ def begin_session(backend: Backend, request: Request, response: Response, name: 
         NotAuthenticated: there is no such user, or the password is wrong.
         TooManyAttempts: too many logins of this name or address failed.
     """
-    audit = _start_audit_entry(request, f"users/{name}")
+    known_name = is_user(backend.database, name)  # any other may be a password, typed into the wrong field
+    audit = _start_audit_entry(request, f"users/{name}" if known_name else "")
+    client = _client(request)
+    audit.address = client.address or ""  # kept only where it fails: else it is the session's
     audit.open(backend.access, request.state.request_id)
     browser = f"{cookie_name(backend.settings)}-browser"
-    cookie, known = backend.access.log_in(name, password, _client(request), request.cookies.get(browser))
-    audit.actor, audit.credential = name, "session"
+    cookie, known = backend.access.log_in(name, password, client, request.cookies.get(browser))
+    audit.actor, audit.credential, audit.address = name, "session", ""
     _change_session(backend, request, response, cookie)
     if known is not None:
         _set_cookie(backend, response, browser, known, int(KNOWN.total_seconds()))
@@ -124,10 +128,11 @@ def finish_login(
     secret, _, to = kept.partition(".")
     given = {"state": state, "code": code, "iss": iss, "error": error}
     subject = provider.finish(secret, {name: value for name, value in given.items() if value is not None})
-    audit.detail = {"issuer": provider.issuer, "subject": subject}
+    client = _client(request)
+    audit.detail, audit.address = {"issuer": provider.issuer, "subject": subject}, client.address or ""
     audit.open(backend.access, request.state.request_id)
-    name, cookie = backend.access.log_in_by_provider(provider.issuer, subject, _client(request))
-    audit.actor, audit.credential = name, "session"
+    name, cookie = backend.access.log_in_by_provider(provider.issuer, subject, client)
+    audit.actor, audit.credential, audit.address = name, "session", ""
     answer = RedirectResponse(_page_of(to), 303)
     _delete_cookie(backend, answer, _login_cookie(backend))
     _change_session(backend, request, answer, cookie)

@@ -12,6 +12,7 @@ from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.prediction import predict_traffic_json
 from qosforge.api.middleware.authorization import Needs
 from qosforge.api.problems import responses
+from qosforge.device_state.last_known import last_known
 from qosforge.policy_library.choice import PolicyChoice, policy_source
 from qosforge.prediction.predict import LONGEST_SECONDS, MOST_SECONDS
 from qosforge.reports.prediction import PredictionDocument
@@ -45,9 +46,22 @@ class PredictionRequest(BaseModel):
     responses=responses(404, 502),
 )
 def predict_policy(body: PredictionRequest, caller: Caller, backend: TheBackend) -> Any:
-    """Compile a policy and measure its plans on the twin; what it does not change is as delivered."""
+    """Compile a policy and measure its plans on the twin, beside what the devices last held. What the policy does
+    not change is as it was last read, or as delivered.
+    """
     caller.require(Role.VIEWER, body.network)
     network = backend.networks.network(body.network)
     policy = policy_source(backend.policies.seen_by(caller), body.policy)
-    made = backend.compute_for(caller, predict_traffic_json, policy, network, body.seed, body.at_most_seconds)
+    read = last_known(backend.run_requests.store, backend.artifacts, network)
+    running = {name: found.text for name, found in read.items()}
+    made = backend.compute_for(
+        caller,
+        predict_traffic_json,
+        policy,
+        network,
+        running,
+        seed=body.seed,
+        at_most_seconds=body.at_most_seconds,
+        within=backend.settings.request_seconds,
+    )
     return Response(made, media_type="application/json")

@@ -16,6 +16,7 @@ from qosforge.api.run_models import (
     Approval,
     Rejection,
     Retry,
+    Rollback,
     RunDetail,
     RunPage,
     detail_of,
@@ -133,7 +134,8 @@ def approve_run(
     """Approve the candidate of a run; the approval does not count for another list of changes.
 
     Where the network's rules ask for four eyes, nobody may approve it who wrote the policy, or who created,
-    cancelled or retried a run that makes the same change.
+    cancelled or retried a run that makes the same change. Of a change that is predicted to break objectives the
+    comment says why it is approved all the same; without one it is refused.
     """
     audit.detail |= {"comment": body.comment}
     return summary_of(backend.run_requests.approve(run_id, caller.name, body.candidate, body.comment))
@@ -148,7 +150,9 @@ def approve_run(
 def reject_run(
     body: Rejection, caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str
 ) -> RunSummary:
-    """Reject what a waiting run would do: it ends, cancelled."""
+    """Reject what a waiting run would do: it ends, untouched. The comment says why; without one it is refused. One
+    that asks whether to keep its change is rolled back, and needs no comment.
+    """
     audit.detail |= {"comment": body.comment}
     return summary_of(backend.run_requests.reject(run_id, caller.name, body.comment))
 
@@ -227,12 +231,21 @@ def retry_run(body: Retry, caller: Caller, backend: TheBackend, run_id: str) -> 
     responses={201: {"description": "The run that rolls it back.", "headers": _LOCATION}, **responses(409)},
 )
 def roll_back_run(
-    caller: Caller, backend: TheBackend, run_id: str, key: IdempotencyKey, response: Response
+    *,
+    body: Rollback | None = None,
+    caller: Caller,
+    backend: TheBackend,
+    audit: TheAuditEntry,
+    run_id: str,
+    key: IdempotencyKey,
+    response: Response,
 ) -> RunSummary:
     """Roll a kept run back, by a run of its own: it waits for no approval, window or freeze.
 
-    To roll that one back makes the change again, and waits like any.
+    The body, which may be left out, says why. To roll that one back makes the change again, and waits like any.
     """
-    run = backend.run_requests.roll_back(run_id, caller.name, key)
+    reason = body.reason if body else ""
+    audit.detail |= {"reason": reason}
+    run = backend.run_requests.roll_back(run_id, caller.name, key, reason)
     response.headers["Location"] = f"{RUNS}/{run.id}"
     return summary_of(run)

@@ -8,7 +8,7 @@ from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.access.testers import Tester, add_tester, find_tester, revoke_tester, testers
 from qosforge.api.access_models import NewTester, TesterView
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
-from qosforge.api.middleware.authorization import Needs
+from qosforge.api.middleware.authorization import Needs, NeedsNamed
 from qosforge.api.problems import responses
 
 router = APIRouter(tags=["testers"])
@@ -26,7 +26,7 @@ def list_testers(caller: Caller, backend: TheBackend) -> list[TesterView]:
     "/testers",
     summary="Register an external tester",
     status_code=201,
-    dependencies=_ADMIN,
+    dependencies=[Depends(NeedsNamed("testers", Role.ADMIN))],
     responses=responses(409),
 )
 def register_tester(body: NewTester, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> TesterView:

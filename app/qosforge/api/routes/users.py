@@ -12,7 +12,7 @@ from qosforge.access.users import User, add_user, disable, enable, find_user, gr
 from qosforge.api.access_models import Grant, NetworkOrAll, NewUser, PasswordSetting, UserView
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
-from qosforge.api.middleware.authorization import Needs
+from qosforge.api.middleware.authorization import Needs, NeedsNamed
 from qosforge.api.problems import responses
 
 router = APIRouter(tags=["users"])
@@ -27,7 +27,13 @@ def list_users(caller: Caller, backend: TheBackend) -> list[UserView]:
     return [_view(caller, user) for user in users(backend.database)]
 
 
-@router.post("/users", summary="Create a user", status_code=201, dependencies=_EVERYWHERE, responses=responses(409))
+@router.post(
+    "/users",
+    summary="Create a user",
+    status_code=201,
+    dependencies=[Depends(NeedsNamed("users", Role.ADMIN, everywhere=True))],
+    responses=responses(409),
+)
 def make_user(body: NewUser, caller: Caller, backend: TheBackend, audit: TheAuditEntry) -> UserView:
     """Create a user, without role, password or token."""
     audit.resource, audit.detail = f"users/{body.name}", body.model_dump(include={"identity"})

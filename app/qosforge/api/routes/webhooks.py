@@ -12,7 +12,7 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.middleware.audit_log import AuditEntry
-from qosforge.api.middleware.authorization import Needs
+from qosforge.api.middleware.authorization import Needs, NeedsNamed
 from qosforge.api.problems import responses
 from qosforge.api.webhook_models import CreatedWebhook, DeliveryView, NewWebhook, WebhookChange, WebhookView
 from qosforge.webhooks.deliveries import MOST_KEPT, Delivery, deliveries, redeliver, send_test
@@ -45,7 +45,11 @@ def list_webhooks(backend: TheBackend) -> list[WebhookView]:
 
 
 @router.post(
-    "/webhooks", summary="Create a webhook", status_code=201, dependencies=_EVERYWHERE, responses=responses(409)
+    "/webhooks",
+    summary="Create a webhook",
+    status_code=201,
+    dependencies=[Depends(NeedsNamed("webhooks", Role.ADMIN, everywhere=True))],
+    responses=responses(409),
 )
 def make_webhook(body: NewWebhook, backend: TheBackend, audit: TheAuditEntry) -> CreatedWebhook:
     """Create a webhook and show its secret once."""
