@@ -17,6 +17,9 @@ from qosforge.resources import path_of
 PREFIX = "/docs"
 FOLDER = path_of("qosforge/documentation")
 
+NO_PAGE = "the documentation has no such page"
+"""What is answered for an address below it that leads nowhere."""
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
@@ -48,7 +51,7 @@ class _Documentation(StaticFiles):
             answer = await super().get_response(path, scope)
         except HTTPException as error:
             if error.status_code == 404:
-                raise HTTPException(404, "the documentation has no such page") from None
+                raise HTTPException(404, NO_PAGE) from None
             raise
         answer.headers["Content-Security-Policy"] = POLICY
         answer.headers["Cache-Control"] = "no-cache"

@@ -54,6 +54,8 @@ def _words(page: Page, fault: Mapping[str, Any]) -> str:
             return page.text("is needed")
         case "string_too_long" | "too_long":
             return page.text("takes %(most)s characters at most", most=limits["max_length"])
+        case "string_too_short" if limits["min_length"] == 1:
+            return page.text("is needed")
         case "string_too_short" | "too_short":  # the latter of secrets
             return page.text("takes %(least)s characters at least", least=limits["min_length"])
         case "string_pattern_mismatch":

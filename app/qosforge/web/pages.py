@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 from qosforge.access.roles import Principal, Role
 from qosforge.access.sessions import cookie_name, csrf_token
 from qosforge.api.backend import Backend
-from qosforge.api.middleware.authorization import Needs
+from qosforge.api.middleware.authorization import Needs, NeedsNamed
 from qosforge.platforms.base import installed, platform
 from qosforge.release import release
 from qosforge.reports.row_table import row_table
@@ -26,7 +26,9 @@ from qosforge.web.finding_texts import translate_finding, translate_meaning
 from qosforge.web.language import COOKIE as LANGUAGE_COOKIE
 from qosforge.web.language import chosen_language, translations
 from qosforge.web.plain_forms import METHOD_FIELD, PLAIN_FORM, TOKEN_FIELD, form_page
+from qosforge.web.sentences import capital, sentence
 from qosforge.web.times import ago, breakable, moment
+from qosforge.web.views.class_colours import class_colour
 from qosforge.web.views.finding_fields import class_field, sections
 
 POLICY = (
@@ -36,8 +38,12 @@ POLICY = (
 """Content Security Policy (level 3) of every page: nothing inline, nothing of others, in no frame."""
 
 
-def sees(role: Role, *, everywhere: bool = False, recorded: bool = True) -> list[Dependency]:
-    """The ``dependencies`` of a page's route: the role that it needs, see `Needs`."""
+def sees(role: Role, *, everywhere: bool = False, recorded: bool = True, names: str = "") -> list[Dependency]:
+    """The ``dependencies`` of a page's route: the role that it needs, see `Needs`. ``names``: what its form names,
+    see `NeedsNamed`.
+    """
+    if names:
+        return [Depends(NeedsNamed(names, role, everywhere=everywhere))]
     return [Depends(Needs(role, everywhere=everywhere, recorded=recorded))]
 
 
@@ -157,8 +163,11 @@ def _environment(language: str, prefix: str) -> Environment:
     environment.filters["meaning"] = partial(translate_meaning, gettext=translations(language).gettext)
     environment.filters["translated"] = partial(translate_finding, gettext=translations(language).gettext)
     environment.filters["platform_title"] = _platform_title
+    environment.filters["class_colour"] = class_colour
     environment.filters["class_field"] = class_field
     environment.filters["sections"] = sections
+    environment.filters["capital"] = capital
+    environment.filters["sentence"] = sentence
     return environment
 
 

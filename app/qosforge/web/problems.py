@@ -16,9 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qosforge.access.clients import address_of
 from qosforge.access.sessions import cookie_name
-from qosforge.api.problems import MEDIA_TYPE, NOT_AUTHENTICATED
+from qosforge.api.problems import MEDIA_TYPE, NOT_AUTHENTICATED, NOT_FOUND
 from qosforge.errors import QosforgeError
 from qosforge.web.pages import Page
+from qosforge.web.short_run_ids import runs_meant
 from qosforge.web.views.problems import explain
 
 _LOG = structlog.get_logger(__name__)
@@ -108,6 +109,10 @@ def _answer(page: Page, headers: Headers, problem: dict[str, Any]) -> Response:
         return RedirectResponse(f"/login?to={quote(request.url.path + query, safe='')}{ended}", 303)
     if not page.is_fragment and problem["status"] in _BEFORE_THE_LOGIN:
         _find_caller(page)
+    meant = runs_meant(page) if problem["status"] == NOT_FOUND.status and not page.is_fragment else ()
+    if len(meant) == 1:
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"/runs/{meant[0]}{query}", 303)
     told = explain(page, problem, headers.get("retry-after"))
     if page.is_fragment:
         answer: Response = page.answer("problem-message.html.j2", problem["status"], problem=told)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
+from pydantic import StringConstraints
 
 from qosforge.access.passwords import LONGEST, SHORTEST
 from qosforge.access.roles import Role, max_role
-from qosforge.access.sessions import cookie_path
+from qosforge.access.sessions import Login, cookie_name, cookie_path
 from qosforge.access.tokens import LONGEST_LIFE, USUAL_LIFE, tokens
 from qosforge.api.access_models import Line, NetworkName, NewPassword, NewToken, Password, PasswordChange
 from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
@@ -21,6 +22,8 @@ router = APIRouter()
 
 _YEAR_SECONDS = 365 * 24 * 3600
 
+_Purpose = Annotated[Line, StringConstraints(strip_whitespace=True, min_length=1)]
+
 
 @router.get("/account", dependencies=sees(Role.VIEWER))
 def account(page: ThePage, caller: Caller, backend: TheBackend, request: Request) -> Response:
@@ -31,8 +34,16 @@ def account(page: ThePage, caller: Caller, backend: TheBackend, request: Request
         longest=LONGEST,
         languages={language: own_name(language) for language in sorted(available())},
         sessions=me.my_sessions(caller, backend, request),
+        previous=_previous_login(caller, backend, request),
         **_of_tokens(page, caller),
     )
+
+
+def _previous_login(caller: Caller, backend: TheBackend, request: Request) -> Login | None:
+    cookie = request.cookies.get(cookie_name(backend.settings))
+    if cookie is None or caller.credential != "session":
+        return None
+    return backend.access.previous_login(caller, cookie)
 
 
 @router.post("/account/password", dependencies=sees(Role.VIEWER))
@@ -56,13 +67,13 @@ def add_token(
     caller: Caller,
     backend: TheBackend,
     audit: TheAuditEntry,
-    name: Annotated[Line, Form(title="What it is for")] = "",
+    name: Annotated[_Purpose, Form(title="What it is for")],
     role: Annotated[Role, Form(title="Role")],
     networks: Annotated[list[NetworkName] | None, Form(title="Networks")] = None,
     days: Annotated[int, Form(title="Days", ge=1, le=LONGEST_LIFE.days)] = USUAL_LIFE.days,
 ) -> Response:
     """Create a token and show its text once."""
-    order = NewToken(name=name.strip(), role=role, networks=networks or None, days=days)
+    order = NewToken(name=name, role=role, networks=networks or None, days=days)
     made = make_token(order, caller, backend, audit)
     return page.answer("account/tokens.html.j2", made=made, **_of_tokens(page, caller))
 

@@ -10,8 +10,12 @@ from fastapi.responses import RedirectResponse
 
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.device_names import natural_order
+from qosforge.device_state.drift_watch import drift_watch
 from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.platforms.base import installed, platform
+from qosforge.runs.record.readings import reading_times
+from qosforge.runs.requests.addresses import no_address_at_all
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.uploaded_files import MOST_BYTES, MOST_FILES, unpack_files
 from qosforge.web.views.audit import MOST_SHOWN, SHOWN, submit_audit
@@ -23,6 +27,7 @@ from qosforge.web.views.saved_audit import (
     saved_audit,
     submit_saved_audit,
 )
+from qosforge.web.views.unread import still_unread
 
 router = APIRouter()
 
@@ -86,11 +91,12 @@ def tell_platforms(
     files = files_of_unknown_platform(backend, audit_id, person=caller.name)
     if files is None:
         return _not_kept(page)
-    platforms = {name: chosen for name, chosen in zip(file, told, strict=False) if chosen}
+    platforms = dict(zip(file, told, strict=False))
     for name, chosen in platforms.items():
         if name not in dict(files):
             raise InputError(page.text("This is none of the files."), Place(file=name))
-        platform(chosen)
+        if chosen:
+            platform(chosen)
     again = submit_saved_audit(backend, files, person=caller.name, platforms=platforms)
     return RedirectResponse(f"/audit/{again}", 303)
 
@@ -124,6 +130,9 @@ def show_audit(
     return page.answer(
         "networks/audit.html.j2",
         network=found,
+        readings=reading_times(backend.database).get(found.name),
+        unread=sorted(still_unread(backend.database, drift_watch(backend.database, found.name)), key=natural_order),
+        unaddressed=no_address_at_all(backend.settings, found),
         progress=submit_audit(backend, found, person=caller.name, retry=retry),
         **_narrowed(sought),
     )

@@ -79,7 +79,7 @@ def new(
     page: ThePage,
     caller: Caller,
     backend: TheBackend,
-    name: Annotated[str | None, Query(max_length=40)] = None,
+    name: Annotated[str | None, Query(max_length=40, title="Name")] = None,
     from_: Annotated[str, Query(alias="from", max_length=40)] = "",
     network: Name = "",
 ) -> Response:
@@ -223,6 +223,7 @@ def save(
             name, written, comment, base=base, network=owner or None, shadow_shipped=bool(shadow_shipped)
         )
     except PolicyMoved as moved:
+        audit.reason = moved.message
         return _conflict(page, backend.policies.seen_by(caller), moved, written, base)
     audit.resource, audit.network = f"/policies/{name}?version={version.number}", version.network
     if page.is_plain_form:

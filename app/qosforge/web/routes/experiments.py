@@ -97,7 +97,7 @@ def plots(page: ThePage, backend: TheBackend, name: str) -> Response:
     """The plots of an experiment that was run."""
     experiment = _require_known(name)
     found = _require_result(backend, experiment)
-    return page.answer("experiments/plots.html.j2", experiment=experiment, svgs=found.plots)
+    return page.answer("experiments/plots.html.j2", plots=list(zip(found.plots, found.captions, strict=True)))
 
 
 @router.get(f"{_EXPERIMENT}/outcome.json", dependencies=sees(Role.VIEWER))

@@ -16,6 +16,7 @@ from qosforge.api.dependencies import TheBackend
 from qosforge.api.routes.login import FIRST_PAGE, begin_session, end_session, local_path
 from qosforge.settings import Settings
 from qosforge.web.pages import Page, ThePage
+from qosforge.web.sections import section_of
 
 router = APIRouter()
 
@@ -49,8 +50,10 @@ def log_in(
     try:
         begin_session(backend, request, answer, name.strip(), password.get_secret_value())
     except NotAuthenticated as error:
+        request.state.audit.reason = error.message
         return _form(page, backend, to, 401, name=name, error=error)
     except TooManyAttempts as error:
+        request.state.audit.reason = error.message
         refused = _form(page, backend, to, 429, name=name, error=error, wait=error.seconds)
         refused.headers["Retry-After"] = str(error.seconds)
         return refused
@@ -104,4 +107,5 @@ def _form(
         error=error,
         wait=wait,
         provider=backend.provider is not None,
+        section=section_of(page, urlsplit(local_path(to)).path),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, get_args
 
@@ -19,10 +21,12 @@ from qosforge.deploy.inspection import Subject
 from qosforge.deploy.route import lab_of
 from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES, drift_watch
 from qosforge.device_state.qos_state import QosStatus
+from qosforge.errors import InputError
 from qosforge.inventory.catalogue import InventoryBroken
 from qosforge.inventory.models import Network
 from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import installed
+from qosforge.runs.requests.addresses import no_address_at_all
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph, network_outline
@@ -30,6 +34,7 @@ from qosforge.web.views.network_runs import half_way_runs, network_runs
 from qosforge.web.views.network_tables import DEVICE_STATES, DeviceSearch, NetworkTables
 from qosforge.web.views.networks import network_view
 from qosforge.web.views.overview import network_health
+from qosforge.web.views.runs_now import first_going_on, runs_now
 from qosforge.web.views.sync import origin
 
 router = APIRouter()
@@ -48,8 +53,26 @@ def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Respons
         except InventoryBroken as error:
             problems.append(error)
     health = network_health(backend, list(found))
-    half_way = half_way_runs(backend)
-    return page.answer("networks/list.html.j2", networks=found, health=health, half_way=half_way, problems=problems)
+    return page.answer(
+        "networks/list.html.j2",
+        networks=found,
+        health=health,
+        moment=backend.access.now(),
+        half_way=half_way_runs(backend),
+        now=first_going_on(backend),
+        unaddressed=_unaddressed(backend, found.values()),
+        problems=problems,
+    )
+
+
+def _unaddressed(backend: Backend, networks: Iterable[Network]) -> frozenset[str]:
+    """The networks of which no device has an address; one whose lab is damaged says so on its own page."""
+    found: set[str] = set()
+    for network in networks:
+        with suppress(InputError):
+            if no_address_at_all(backend.settings, network) is not None:
+                found.add(network.name)
+    return frozenset(found)
 
 
 @router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))
@@ -89,7 +112,8 @@ def show_network(
 ) -> Response:
     """A network: its drawing and devices, its links, what they are checked for, or its settings."""
     found = backend.networks.network(network)
-    view = network_view(backend, found)
+    watch, moment = drift_watch(backend.database, found.name), backend.access.now()
+    view = network_view(backend, found, watch)
     (health,) = network_health(backend, [found.name])
     tables = NetworkTables(view, search)
     has_graph = len(found.devices) > MANY_DEVICES
@@ -99,14 +123,19 @@ def show_network(
         view=view,
         health=health,
         runs=network_runs(backend, found.name),
+        now=runs_now(backend, found.name),
         search=search,
         found=tables.links if tab == "links" else tables.devices,
         choices=tables.choices,
         device_states=DEVICE_STATES,
-        link_states=tuple(QosStatus),
+        link_states=(*(status.value for status in QosStatus), "unreached"),
         has_graph=has_graph,
-        under_way=drift_watch(backend.database, found.name).is_under_way(backend.access.now()),
-        has_search=max(len(found.devices), len(found.links)) > FEW_DEVICES,
+        under_way=watch.is_under_way(moment),
+        read_now=watch.read_now(moment),
+        asked=False,
+        asked_anew=False,
+        unaddressed=no_address_at_all(backend.settings, found),
+        has_search=_has_search(found),
         **_tab(backend, network, tab),
         **_rules(backend, network),
     )
@@ -138,10 +167,33 @@ def show_graph(backend: TheBackend, network: str) -> Response:
 
 
 @router.post("/networks/{network}/read", dependencies=sees(Role.OPERATOR))
-def read_network(page: ThePage, backend: TheBackend, network: str) -> Response:
-    """Have every device of a network read as soon as a process can."""
+def read_network(
+    *,
+    page: ThePage,
+    backend: TheBackend,
+    network: str,
+    go: bool = False,
+    tab: Annotated[Tab | None, Query()] = None,
+) -> Response:
+    """Have every device of a network read as soon as a process can, and ``go`` to its page.
+
+    ``tab`` is the one of the network's page that asks: there the answer takes the place of what asked.
+    """
     rest.check_drift(backend, network)
-    return page.answer("networks/reading.html.j2", name=network, under_way=True)
+    if go:
+        return Response(status_code=204, headers={"HX-Redirect": f"/networks/{network}"})
+    found = backend.networks.network(network)
+    return page.answer(
+        "networks/reading.html.j2",
+        name=network,
+        tab=tab or "devices",
+        devices=len(found.devices),
+        has_search=_has_search(found),
+        under_way=True,
+        asked=tab is not None,
+        read_now=None,
+        asked_anew=not backend.summaries.of(found).readings,
+    )
 
 
 @router.put("/networks/{network}/drift", dependencies=sees(Role.ADMIN))
@@ -158,6 +210,11 @@ def watch_network(
     notice = page.text("The service looks for drift by itself.") if minutes else page.text("It looks no more.")
     (health,) = network_health(backend, [network])
     return page.answer("networks/drift.html.j2", watch=watch, health=health, notice=notice)
+
+
+def _has_search(network: Network) -> bool:
+    """Whether its tables are long enough to be searched."""
+    return max(len(network.devices), len(network.links)) > FEW_DEVICES
 
 
 def _rules(backend: Backend, network: str) -> dict[str, Any]:

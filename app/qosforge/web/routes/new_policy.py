@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Query, Response
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.dependencies import Caller, TheBackend
+from qosforge.device_state.drift_watch import drift_watch
 from qosforge.errors import QosforgeError
 from qosforge.policy_library.groups import RECOMMENDED
 from qosforge.web.pages import Page, ThePage, sees
@@ -74,16 +76,22 @@ def new_policy_form(page: Page, caller: Principal, backend: Backend, start: str,
 
 @dataclass(frozen=True)
 class _Known:
-    """How the starting points do on a network, as far as that is known; ``problem`` says why it cannot be."""
+    """How the starting points do on a network, as far as that is known; ``problem`` says why it cannot be.
+
+    ``devices`` is how many the network has, ``failed`` why some could not be read when that was last tried.
+    """
 
     network: str
     state: str = ""
     fits: Fits | None = None
     problem: QosforgeError | None = None
+    devices: int = 0
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def _known_fits(caller: Principal, backend: Backend, network: str, *, retry: bool) -> _Known:
     """Have the starting points compiled for a network, where there is one; to ``retry`` also where that failed.
+    While its devices are read it waits for what they hold.
 
     That it cannot be done is no error of the page: a policy can begin without it.
     """
@@ -91,11 +99,14 @@ def _known_fits(caller: Principal, backend: Backend, network: str, *, retry: boo
         return _Known(network)
     try:
         found, seen = backend.networks.network(network), backend.policies.seen_by(caller)
+        watch = drift_watch(backend.database, found.name)
+        if watch.is_under_way(backend.access.now()):
+            return _Known(network, f"{network} reading", devices=len(found.devices))
         progress = submit_fits(backend, seen, found, person=caller.name, retry=retry)
     except QosforgeError as error:
         return _Known(network, f"{network} failed", problem=error)
     fits = progress.result if progress.state == "done" else None
-    return _Known(network, f"{network} {progress.state}", fits, progress.error)
+    return _Known(network, f"{network} {progress.state}", fits, progress.error, len(found.devices), watch.unread)
 
 
 def _starts(caller: Principal, backend: Backend, known: _Known) -> dict[str, Any]:
@@ -110,5 +121,10 @@ def _starts(caller: Principal, backend: Backend, known: _Known) -> dict[str, Any
         "network": known.network,
         "state": known.state,
         "computing": known.state.endswith((" waiting", " computing")),
+        "reading": known.state.endswith(" reading"),
+        "devices": known.devices,
+        "failed": known.failed,
+        "unread": max((one.unread for one in fits.values()), default=0) if fits is not None else 0,
+        "fitting": sum(one.fits for one in fits.values()) if fits is not None else 0,
         "recommended": recommended_start(fits) if fits is not None else "" if known.network else RECOMMENDED,
     }

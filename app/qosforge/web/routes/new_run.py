@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -16,11 +17,13 @@ from qosforge.inventory.models import Network
 from qosforge.keep_rule import KeepRule
 from qosforge.policy_library.trust import require_owner
 from qosforge.policy_library.versions import LATEST
+from qosforge.runs.requests.addresses import require_addresses
 from qosforge.runs.requests.resolve import RunDocuments, keep_rule
 from qosforge.tester.measurable import require_checks
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.network_runs import half_way_run
 from qosforge.web.views.run_form import AsideLink, RunForm, chosen_policy
+from qosforge.web.views.runs_now import runs_now
 
 router = APIRouter()
 
@@ -51,12 +54,18 @@ def new_run_form(
     chosen = owner if owner in networks and changed != "network" else network or next(iter(networks), "")
     if chosen:
         caller.require(Role.OPERATOR, chosen)
-    elsewhere = nothing_to_judge = keep = None
+    elsewhere = nothing_to_judge = keep = fails = partly = None
     if policy:
         intent, about = chosen_policy(seen, policy, version or LATEST)
         keep = intent.intent.keep
         nothing_to_judge = _problem(require_checks, intent)
         elsewhere = _problem(require_owner, about, chosen)
+        if chosen and not elsewhere:
+            addressed = partial(
+                require_addresses, backend.settings, backend.networks.network(chosen), intent.intent
+            )
+            fails = _problem(addressed, needs_all=False)
+            partly = None if fails or nothing_to_judge else _problem(addressed, needs_all=True)
     half_way = half_way_run(backend, chosen) if chosen else None
     touches = backend.run_requests.store.journal.open_touches(half_way.id) if half_way else ()
     return page.answer(
@@ -72,7 +81,10 @@ def new_run_form(
         aside=aside if chosen and caller.may(Role.APPROVER, chosen) else None,
         **_rules(page, backend.networks.network(chosen) if chosen else None, keep),
         nothing_to_judge=nothing_to_judge,
+        without_address=fails or partly,
+        fails=fails is not None,
         half_way=half_way,
+        now=runs_now(backend, chosen) if chosen else (),
         between=tuple(touch.device for touch in touches),
     )
 
@@ -108,9 +120,9 @@ def _rules(page: Page, network: Network | None, keep: KeepRule | None) -> dict[s
     }
 
 
-def _problem(require: Callable[..., Any], *arguments: Any) -> InputError | None:
+def _problem(require: Callable[..., Any], *arguments: Any, **named: Any) -> InputError | None:
     try:
-        require(*arguments)
+        require(*arguments, **named)
     except InputError as error:
         return error
     return None

@@ -17,8 +17,8 @@ from qosforge.policy_library.versions import LATEST, SHIPPED_VERSION
 from qosforge.runs.record.outlines import last_runs_of_policies
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.changes import describe_change, diff_lines
-from qosforge.web.views.network_runs import standing_policies
-from qosforge.web.views.policies import PolicyCard, PolicyGroups, policy_summary
+from qosforge.web.views.network_runs import networks_in_force
+from qosforge.web.views.policies import PolicyGroups, policy_cards, policy_summary
 from qosforge.web.views.policy_search import MOST_CARDS, STATES, PolicyList, PolicySearch
 
 router = APIRouter()
@@ -32,11 +32,12 @@ def policies(
     seen = backend.policies.seen_by(caller)
     newest = seen.newest()
     runs = last_runs_of_policies(backend.database, visible_networks(caller))
-    cards = [PolicyCard(one, policy_summary(seen, one), runs.get(one.name, ())) for one in newest]
+    held = networks_in_force(backend.database, {run.network for each in runs.values() for run in each})
+    cards = policy_cards(seen, newest, runs, held)
     return page.answer(
         "policies/list.html.j2",
         found=PolicyList.of(PolicyGroups.of(cards), search),
-        standing=standing_policies(backend, (run for card in cards for run in card.runs)),
+        standing=held,
         search=search,
         states=STATES,
         most_cards=MOST_CARDS,
@@ -59,7 +60,7 @@ def policy(page: ThePage, caller: Caller, backend: TheBackend, name: str) -> Res
         newest=seen.get(name),
         summary=policy_summary(seen, versions[0]),
         runs=runs,
-        standing=standing_policies(backend, runs),
+        standing=networks_in_force(backend.database, {run.network for run in runs}),
         may_store=seen.may_store(name),
         to_take_over={
             one.number: [

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.jobs.queue import JobProgress
+from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.web.pages import Page, ThePage, sees
 from qosforge.web.views.prediction import job_key, submit_prediction
 from qosforge.web.views.preview import PreviewForm
@@ -25,10 +26,13 @@ _Key = Annotated[str, Query(pattern=r"^[0-9a-f]{64}$")]
 def predict(
     *, page: ThePage, caller: Caller, backend: TheBackend, form: Annotated[PreviewForm, Depends()]
 ) -> Response:
-    """Submit the prediction of the preview's policy."""
+    """Submit the prediction of the preview's policy, if that can be compiled."""
     caller.require(Role.VIEWER, form.network)
     network = backend.networks.network(form.network)
-    job = submit_prediction(backend, network, form.written(backend, caller), person=caller.name)
+    written = form.written(backend, caller)
+    if analyse_policy(written).problems:  # what is wrong is told above it, by the editor or the preview
+        return page.answer("prediction/refused.html.j2", is_edited=form.is_edited)
+    job = submit_prediction(backend, network, written, person=caller.name)
     return _state(page, network.name, job.key, job.progress)
 
 

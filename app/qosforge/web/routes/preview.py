@@ -17,15 +17,17 @@ from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.previews import PreviewRequest
 from qosforge.compute import TookTooLong
-from qosforge.deploy.route import lab_of
-from qosforge.device_state.last_known import last_known, store_readings
+from qosforge.deploy.route import devices_without_address, lab_of
+from qosforge.device_state.last_known import last_known, store_readings, unsaved_lines
 from qosforge.errors import InputError
+from qosforge.intent.policy_analysis import analyse_policy
 from qosforge.intent.policy_source import load_policy
 from qosforge.inventory.catalogue import device_of
 from qosforge.inventory.models import Network
 from qosforge.reports.preview import PolicyPreview
 from qosforge.tester.measurement.judging import has_objectives
 from qosforge.web.pages import ThePage, sees
+from qosforge.web.views.between import Unsettled, unsettled_devices
 from qosforge.web.views.preview import (
     FIRST_PART,
     MAX_WHOLE_DEVICES,
@@ -63,6 +65,7 @@ def preview(
     """
     network = _visible_network(caller, backend, form)
     written = form.written(backend, caller)
+    readable = len(devices_without_address(backend.settings, network)) < len(network.devices)
     try:
         devices = _required(caller, backend, form)
         read = bool(live and devices)
@@ -71,13 +74,18 @@ def preview(
         )
         large = _large(caller, backend, form, unread)
         if large is not None:
-            return page.answer("preview/large.html.j2", large=large)
+            return page.answer("preview/large.html.j2", large=large, readable=readable)
         view = _view(caller, backend, form, devices, unread)
     except InputError as error:
-        answer = page.answer("preview/refused.html.j2", problems=error.problems(), file=written.file, form=form)
+        # The editor lists beside it what is wrong with the text alone.
+        listed = form.is_edited and bool(analyse_policy(written).problems)
+        answer = page.answer(
+            "preview/refused.html.j2", problems=error.problems(), listed=listed, file=written.file, form=form
+        )
         answer.headers["X-Preview"] = "refused"
         return answer
-    return page.answer("preview/preview.html.j2", view=view)
+    between = _between(backend, form)
+    return page.answer("preview/preview.html.j2", view=view, between=between, readable=readable)
 
 
 @router.post("/preview/part", dependencies=sees(Role.VIEWER, recorded=False))
@@ -103,6 +111,7 @@ def part(
         shown=with_more(shown, more),
         of=len(names),
         so_far=so_far + view.so_far,
+        between=_between(backend, form),
     )
 
 
@@ -145,12 +154,17 @@ def _visible_network(caller: Principal, backend: Backend, form: PreviewForm) -> 
     return backend.networks.network(form.network)
 
 
+def _between(backend: Backend, form: PreviewForm) -> Mapping[str, Unsettled]:
+    """The devices of the form's network that a run has between two states: what they hold is about to change."""
+    return unsettled_devices(backend).get(form.network, {})
+
+
 def _read(call: AuditEntry, backend: Backend, network: Network, devices: tuple[str, ...]) -> Mapping[str, str]:
     """Read these devices and store their configurations; returns the errors by device."""
     store = backend.run_requests.store
     began = store.now()
-    texts, errors = backend.previews.answers(call, network, devices)
-    store_readings(store, backend.artifacts, network, texts, began)
+    now, errors = backend.previews.answers(call, network, devices)
+    store_readings(store, backend.artifacts, network, now.running, began, unsaved=now.unsaved)
     return {device: str(error) for device, error in errors.items()}
 
 
@@ -218,6 +232,7 @@ def _compiled(
             written,
             devices,
             known=known,
+            unsaved=unsaved_lines(last_reads),
             caller=caller.name,
             seconds=None if end is None else max(0.0, end - time.monotonic()),
         )

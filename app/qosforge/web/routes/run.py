@@ -11,9 +11,20 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.errors import InputError, QosforgeError, ServiceError
 from qosforge.web.pages import Page, ThePage, sees
-from qosforge.web.views.run import RunView, Tab
+from qosforge.web.views.run import RunView
+from qosforge.web.views.run_events import EventSearch, Listed
+from qosforge.web.views.run_tab import Tab
 
 router = APIRouter()
+
+
+def _event_search(
+    device: Annotated[str, Query(max_length=128)] = "",
+    step: Annotated[str, Query(max_length=64)] = "",
+    errors: Annotated[Literal["", "only"], Query()] = "",
+    events: Annotated[Listed, Query()] = "",
+) -> EventSearch:
+    return EventSearch(device.strip(), step, errors=errors == "only", listed=events)
 
 
 def _view(
@@ -24,8 +35,9 @@ def _view(
     tab: Annotated[Tab | Literal[""], Query()] = "",
     scenario: Annotated[str, Query(max_length=128)] = "",
     figure: Annotated[str, Query(max_length=32)] = "",
+    search: Annotated[EventSearch, Depends(_event_search)],
 ) -> RunView:
-    return RunView(backend, caller, backend.run_requests.run(run_id), tab, scenario, figure)
+    return RunView(backend, caller, backend.run_requests.run(run_id), tab, scenario, figure, search)
 
 
 TheView = Annotated[RunView, Depends(_view)]
@@ -40,9 +52,11 @@ def run_page(page: ThePage, view: TheView, draw: Annotated[Literal["", "now"], Q
 
 
 @router.get("/runs/{run_id}/progress", dependencies=sees(Role.VIEWER))
-def run_progress(page: ThePage, view: TheView) -> Response:
-    """What the run is doing, in a sentence and by steps."""
-    return _answer(page, "runs/progress.html.j2", view)
+def run_progress(page: ThePage, view: TheView, standing: Annotated[str, Query(max_length=128)] = "") -> Response:
+    """What the run is doing, in a sentence and by steps; with the rest of the page, where what is shown of that, by
+    its key ``standing``, is not true any more.
+    """
+    return _answer(page, "runs/progress.html.j2", view, brings_standing=bool(standing) and standing != view.key)
 
 
 @router.get("/runs/{run_id}/standing", dependencies=sees(Role.VIEWER))
@@ -58,10 +72,14 @@ def run_watch(page: ThePage, view: TheView) -> Response:
 
 
 @router.get("/runs/{run_id}/figures", dependencies=sees(Role.VIEWER))
-def run_figures(page: ThePage, view: TheView) -> Response:
-    """The figures of a scenario: as they are kept, else drawn now, which takes seconds, and kept."""
+def run_figures(page: ThePage, view: TheView, brief: Annotated[Literal["", "yes"], Query()] = "") -> Response:
+    """The figures of a scenario: as they are kept, else drawn now, which takes seconds, and kept.
+
+    ``brief``: not themselves, but that they are drawn, for a part of the page that does not show them.
+    """
     failed = None if view.drawn.document else _draw(view)
-    return page.answer("runs/figures.html.j2", view=replace(view), run=view.run, failed=failed)
+    template = "runs/figures-drawn.html.j2" if brief else "runs/figures.html.j2"
+    return page.answer(template, view=replace(view), run=view.run, failed=failed)
 
 
 def _draw(view: RunView) -> QosforgeError | None:
@@ -75,6 +93,13 @@ def _draw(view: RunView) -> QosforgeError | None:
     return None if drawn else InputError("the run measured no such scenario", hint="choose one of those it has")
 
 
-def _answer(page: Page, template: str, view: RunView, failed: QosforgeError | None = None) -> Response:
+def _answer(
+    page: Page,
+    template: str,
+    view: RunView,
+    failed: QosforgeError | None = None,
+    *,
+    brings_standing: bool = False,
+) -> Response:
     _ = view.seq  # before the rest: what happens meanwhile is told again, and nothing is missed
-    return page.answer(template, view=view, run=view.run, failed=failed)
+    return page.answer(template, view=view, run=view.run, failed=failed, brings_standing=brings_standing)

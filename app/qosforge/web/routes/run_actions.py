@@ -91,9 +91,12 @@ def retry(
 
 
 @router.post("/runs/{run_id}/rollback", dependencies=sees(Role.OPERATOR))
-def roll_back(caller: Caller, backend: TheBackend, run_id: str, key: Key) -> Response:
+def roll_back(
+    *, caller: Caller, backend: TheBackend, audit: TheAuditEntry, run_id: str, key: Key, reason: Comment = ""
+) -> Response:
     """Start the run that rolls this one back, and go to its page."""
-    run = backend.run_requests.roll_back(run_id, caller.name, key)
+    audit.detail |= {"reason": _line(reason)}
+    run = backend.run_requests.roll_back(run_id, caller.name, key, _line(reason))
     return Response(status_code=204, headers={"HX-Redirect": f"/runs/{run.id}"})
 
 

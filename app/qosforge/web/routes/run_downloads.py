@@ -14,7 +14,7 @@ from qosforge.access.roles import Role
 from qosforge.api.dependencies import Caller, TheBackend
 from qosforge.api.routes.run_artifacts import run_report_pdf
 from qosforge.api.run_models import report_document, without_secrets
-from qosforge.reports.bundle import Entry, stream_zip
+from qosforge.reports.bundle import ZipEntry, stream_zip
 from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import run_markdown
 from qosforge.reports.run_report import render_run_report
@@ -41,7 +41,7 @@ def everything(caller: Caller, backend: TheBackend, run_id: str) -> Response:
     report = whole if operator else without_secrets(whole)
     page = backend.compute_for(caller, render_run_report, report)
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[ZipEntry]:
         yield "report.html", page.encode
         yield "report.json", lambda: report_document(report).model_dump_json().encode()
         yield "report.md", lambda: run_markdown(report).encode()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Response
+from fastapi import APIRouter, Depends, Form, Response
 
+from qosforge.access.audit_log import last_logins, logged_in_before
 from qosforge.access.passwords import LONGEST, SHORTEST
 from qosforge.access.roles import EVERY_NETWORK, Principal, Role
 from qosforge.access.tokens import tokens
@@ -22,6 +23,7 @@ from qosforge.api.dependencies import Caller, TheAuditEntry, TheBackend
 from qosforge.api.routes import users as rest
 from qosforge.api.routes.tokens import revoke_one_token
 from qosforge.web.pages import Page, ThePage, sees
+from qosforge.web.views.people import PeopleSearch, people_list
 
 router = APIRouter()
 
@@ -29,14 +31,15 @@ _ADMIN = sees(Role.ADMIN, everywhere=True)
 
 
 @router.get("/users", dependencies=_ADMIN)
-def people(page: ThePage, caller: Caller, backend: TheBackend) -> Response:
-    """All users, and a form for a new one."""
-    return page.answer(
-        "users/page.html.j2", users=rest.list_users(caller, backend), provider=backend.provider is not None
-    )
+def people(
+    page: ThePage, caller: Caller, backend: TheBackend, search: Annotated[PeopleSearch, Depends()]
+) -> Response:
+    """A form for a new user, and all users or those that are looked for."""
+    found = people_list(rest.list_users(caller, backend), last_logins(backend.database), search)
+    return page.answer("users/page.html.j2", found=found, provider=backend.provider is not None)
 
 
-@router.post("/users", dependencies=_ADMIN)
+@router.post("/users", dependencies=sees(Role.ADMIN, everywhere=True, names="users"))
 def add_user(
     *,
     caller: Caller,
@@ -129,10 +132,12 @@ def _details(page: Page, caller: Principal, name: str, notice: str) -> Response:
 
 
 def _of(page: Page, caller: Principal, name: str) -> dict[str, Any]:
+    now = page.backend.access.now()
     return {
         "user": rest.show_user(caller, page.backend, name),
         "tokens": tokens(page.backend.database, name),
-        "now": page.backend.access.now(),
+        "now": now,
+        "last_login": logged_in_before(page.backend.database, name, now),
         "roles": list(Role),
         "networks": page.backend.networks.names(),
         "shortest": SHORTEST,

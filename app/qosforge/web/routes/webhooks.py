@@ -36,7 +36,7 @@ def every_webhook(page: ThePage, backend: TheBackend) -> Response:
     )
 
 
-@router.post("/webhooks", dependencies=_ADMIN)
+@router.post("/webhooks", dependencies=sees(Role.ADMIN, everywhere=True, names="webhooks"))
 def add_webhook(
     *,
     page: ThePage,

@@ -2,10 +2,10 @@
 // edits, which answers with the text after them and the form that belongs to it.
 
 import { Drafts } from "./drafts.js";
-import { keepFolds, reorder, unfold, wrongParts } from "./entries.js";
-import { editOf, replaces, samePath, shifted } from "./form_edits.js";
+import { keepFolds, markRefused, reorder, unfold, wrongParts } from "./entries.js";
+import { editOf, enteredBefore, replaces, samePath, shifted } from "./form_edits.js";
 import { morph } from "./morph.js";
-import { numberLines } from "./panes.js";
+import { leadToProblems, numberLines } from "./panes.js";
 import { pick } from "./pick.js";
 
 const TYPING_MS = 300;
@@ -137,6 +137,7 @@ function take(answer, sent, before) {
   const refold = keepFolds(form, sent);
   morph(form, answer.form, keeps);
   refold();
+  markRefused(form, element("preview"));
   for (const id of wrongParts(form)) if (!wrong.has(id)) unfold(element(id));
   morph(element("problem-list"), answer.problems, () => false);
   refuse(answer.refused);
@@ -276,6 +277,10 @@ area.addEventListener("input", () => {
   soon();
 });
 
+// --- what the preview says
+
+element("preview").addEventListener("htmx:afterSwap", () => markRefused(form, element("preview")));
+
 // --- network
 
 network.addEventListener("change", () => {
@@ -403,6 +408,9 @@ async function send(andRun) {
     else window.history.replaceState(null, "", `${prefix}/policies/${encodeURIComponent(name)}/edit?network=${encodeURIComponent(network.value)}`);
   } else if (answer.headers.get("content-type")?.startsWith("application/json")) {
     conflict(await answer.json());
+  } else if (answer.status === 422 && sent === settled && element("problems")) {
+    element("messages").replaceChildren(); // once is enough
+    leadToProblems();
   } else {
     await complain(answer);
   }
@@ -463,4 +471,6 @@ numberLines();
 if (!locked) {
   offer();
   state();
+  for (const field of enteredBefore(form)) enqueue(editOf(field));
+  soon(0);
 }

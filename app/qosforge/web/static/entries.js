@@ -13,6 +13,18 @@ export function unfold(inner) {
   for (let around = inner; around; around = around.parentElement) if (around.nodeName === "DETAILS") around.open = true;
 }
 
+// What the preview says of a class stands on its card, too: the devices that cannot do what it asks for.
+export function markRefused(form, preview) {
+  for (const one of form.querySelectorAll("summary > .refused-by")) one.remove();
+  for (const one of preview.querySelectorAll("template.refused-class")) {
+    const line = form.querySelector(`[data-class="${CSS.escape(one.dataset.refused)}"] > .body > summary`);
+    if (!line) continue;
+    const mark = one.content.firstElementChild.cloneNode(true);
+    mark.classList.add("refused-by");
+    line.append(mark);
+  }
+}
+
 // `move(edit)` takes the edit that a move is.
 export function reorder(form, move) {
   let dragged = null;

@@ -16,6 +16,25 @@ export function ticked(within) {
   return [...within.querySelectorAll("input:checked")].map((checkbox) => checkbox.value);
 }
 
+// The fields that somebody changed before the scripts were there. On a page that is visited again they may hold what the
+// browser put back, which was entered on another text: there, none count.
+export function enteredBefore(form) {
+  if (performance.getEntriesByType("navigation")[0]?.type !== "navigate") return [];
+  const fields = [...form.querySelectorAll(":is(input, textarea, select, fieldset)[data-path]")];
+  return fields.filter((one) => !one.disabled && !one.closest("dialog") && isChanged(one));
+}
+
+function isChanged(field) {
+  if (field.nodeName === "FIELDSET") return [...field.querySelectorAll("input[type=checkbox]:not([data-path])")].some(isChanged);
+  if (field.nodeName === "SELECT") {
+    const options = [...field.options];
+    return field.value !== (options.findLast((one) => one.defaultSelected) ?? options.find((one) => !one.disabled))?.value;
+  }
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+  const line = (text) => text.replaceAll(/[\r\n]+/g, ""); // an input leaves them out by itself
+  return line(field.value) !== line(field.defaultValue);
+}
+
 // Whether the later of two takes the place of the earlier one.
 export function replaces(later, earlier) {
   const typed = (edit) => ["set", "amount", "choose"].includes(edit.op);

@@ -20,10 +20,16 @@ async function load() {
 const { devices, links } = await load();
 graph.hidden = false;
 
-const ROWS = 18; // as many as can be read without zooming
+const READABLE_PX = 12; // words are as large on the screen, or are not drawn
+const LARGEST_PX = 28; // words of a device, in its box
+const WORDS_PX = 16;
 const MORE = 24; // devices that one click unfolds
-const COLUMN_PX = 200;
+const CARD_PX = 132;
+const COLUMN_PX = 240;
 const ROW_PX = 58;
+const END_PX = 24; // an end of a link: a circle as in the legend
+const TURN_PX = 32; // where lines to several devices part
+const ROWS = rowsToRead();
 
 const known = new Map(devices.map((one) => [one.id, one]));
 const below = new Map(devices.map((one) => [one.id, []])); // what hangs on each device, the largest first
@@ -43,6 +49,11 @@ const cy = cytoscape({
   userZoomingEnabled: false, // by the wheel only once somebody is in the graph: until then it scrolls the page
   style: style(),
 });
+
+// As many rows as can be read without zooming.
+function rowsToRead() {
+  return Math.max(8, Math.min(18, Math.floor((canvas.clientHeight * WORDS_PX) / READABLE_PX / ROW_PX)));
+}
 
 // All devices, each after the one that it hangs on.
 function outwards() {
@@ -94,11 +105,13 @@ function place() {
 // What stands for devices that are not drawn; it is as the worst of them.
 function fold(above, rest, x, y) {
   const all = rest.flatMap(behind);
-  const drifted = all.filter((id) => known.get(id).state === "drifted").length;
+  const of = (state) => all.filter((id) => known.get(id).state === state).length;
+  const [halfWay, unreached, drifted, unsaved] = [of("half_way"), of("unreached"), of("drifted"), of("unsaved")];
+  const told = [halfWay + unreached && `✘ ${halfWay + unreached}`, drifted && `≠ ${drifted}`, unsaved && `▲ ${unsaved}`].filter(Boolean).join(", ");
   const count = all.length === 1 ? canvas.dataset.one : canvas.dataset.more.replace("{}", all.length);
   return {
     group: "nodes",
-    data: { id: `fold ${above}`, above, fold: all.length, label: drifted ? `▸ ${count}\n≠ ${drifted}` : `▸ ${count}`, state: drifted ? "drifted" : "folded" },
+    data: { id: `fold ${above}`, above, fold: all.length, label: told ? `▸ ${count}\n${told}` : `▸ ${count}`, brief: [`▸ ${all.length}`, told].filter(Boolean).join(" "), state: halfWay ? "half_way" : unreached ? "unreached" : drifted ? "drifted" : unsaved ? "unsaved" : "folded" },
     position: { x, y },
   };
 }
@@ -111,21 +124,45 @@ function draw() {
   const nodes = place();
   const seen = new Set(nodes.map((one) => one.data.id));
   const lines = links.filter((one) => seen.has(one.source) && seen.has(one.target)).map((one) => ({ group: "edges", data: edge(one) }));
+  const places = new Map(nodes.map((one) => [one.data.id, one.position]));
+  const ends = lines.flatMap(({ data }) => endsOf(data, places.get(data.source), places.get(data.target)));
   const folds = nodes.filter((one) => one.data.fold && one.data.above);
   const toFolds = folds.map(({ data }) => ({ group: "edges", data: { id: `to ${data.id}`, source: data.above, target: data.id, tree: 1, state: "folded" } }));
   cy.batch(() => {
     cy.elements().remove();
-    cy.add([...nodes, ...lines, ...toFolds]);
+    cy.add([...nodes, ...lines, ...toFolds, ...ends]);
   });
   canvas.dataset.drawn = nodes.filter((one) => !one.data.fold).length; // a canvas shows nobody how many
 }
 
-function edge({ symbols, ...data }) {
+function edge({ ends, ...data }) {
   const tree = known.get(data.source).above === data.target || known.get(data.target).above === data.source;
   const outward = known.get(data.source).above === data.target; // lines are drawn from the left to the right
-  const [from, to] = outward ? [...symbols].reverse() : symbols;
   const [source, target] = outward ? [data.target, data.source] : [data.source, data.target];
-  return { ...data, source, target, from, to, ...(tree ? { tree: 1 } : {}) };
+  return { ...data, source, target, ends: outward ? [...ends].reverse() : ends, ...(tree ? { tree: 1 } : {}) };
+}
+
+// The two ends of a line, as circles on it: of one that turns both after the turn, where no other line is.
+function endsOf(line, from, to) {
+  const places = line.tree ? afterTurn(from, to) : besideCards(from, to);
+  return line.ends.map(({ symbol, ...end }, which) => ({
+    group: "nodes",
+    data: { ...end, id: `end ${line.id} ${which}`, label: symbol, end: 1, link: line.id },
+    position: places[which],
+  }));
+}
+
+function afterTurn(from, to) {
+  const first = from.x + CARD_PX / 2 + TURN_PX + END_PX / 2 + 2;
+  return [{ x: first, y: to.y }, { x: to.x - CARD_PX / 2 - END_PX / 2 - 2, y: to.y }];
+}
+
+function besideCards(from, to) {
+  const [wide, high] = [to.x - from.x, to.y - from.y];
+  const length = Math.hypot(wide, high) || 1;
+  const out = Math.min(((CARD_PX / 2) * length) / Math.abs(wide), (23 * length) / Math.abs(high), length / 2) + END_PX / 2 + 2; // the way out of a card
+  const at = (way) => ({ x: from.x + (wide * way) / length, y: from.y + (high * way) / length });
+  return [at(out), at(length - out)];
 }
 
 // Cytoscape knows no custom properties, and a colour for light and dark is none to it.
@@ -136,35 +173,56 @@ function colour(name) {
   return found;
 }
 
+// Of a device its name, without what it is; of what is folded how many there are.
+function nameOf(node) {
+  return node.data("brief") ?? node.data("label").split("\n")[0];
+}
+
+// The size of words before zooming: as small as can be read, and as large as there is room for.
+function wordsAt(zoom) {
+  return Math.max(13, Math.min(LARGEST_PX, (1.08 * READABLE_PX) / zoom)); // for some zooming until they are drawn anew
+}
+
 // Lines are as thick as they have to be to be seen from where one looks.
 function style(zoom = 1) {
   const thick = Math.max(1, 0.7 / zoom);
-  const names = ["paper", "ink", "line", "faint", "accent", "good", "good-soft", "bad", "bad-soft"];
-  const [paper, ink, line, faint, accent, good, goodSoft, bad, badSoft] = names.map(colour);
+  const words = wordsAt(zoom);
+  const brief = words > WORDS_PX; // a name alone has room in its box
+  const names = ["paper", "ink", "line", "faint", "accent", "good", "good-soft", "bad", "bad-soft", "warn", "warn-soft", "busy", "busy-soft", "raised"];
+  const [paper, ink, line, faint, accent, good, goodSoft, bad, badSoft, warn, warnSoft, busy, busySoft, raised] = names.map(colour);
   return [
     {
       selector: "node",
       style: {
-        shape: "round-rectangle", width: 132, height: 46, label: "data(label)", "text-wrap": "wrap", "text-valign": "center",
-        "font-family": "system-ui, sans-serif", "font-size": 13, "min-zoomed-font-size": 6, color: ink,
+        shape: "round-rectangle", width: 132, height: 46, label: brief ? nameOf : "data(label)", "text-wrap": brief ? "ellipsis" : "wrap", "text-max-width": CARD_PX - 8, "text-valign": "center",
+        "font-family": "system-ui, sans-serif", "font-size": words, "min-zoomed-font-size": READABLE_PX - 0.1, color: ink,
         "background-color": paper, "border-width": 2 * thick, "border-color": faint,
       },
     },
     {
       selector: "edge",
       style: {
-        "curve-style": "bezier", width: 1.5 * thick, "line-color": faint, "font-size": 12, "min-zoomed-font-size": 7, color: ink,
-        "source-label": "data(from)", "target-label": "data(to)", "source-text-offset": 30, "target-text-offset": 30,
-        "text-background-color": paper, "text-background-opacity": 1, "text-background-padding": 3, "text-background-shape": "round-rectangle",
+        "curve-style": "bezier", width: 1.5 * thick, "line-color": faint, "font-size": words, "min-zoomed-font-size": READABLE_PX - 0.1, color: ink,
+        "text-background-color": paper, "text-background-opacity": 1, "text-background-padding": 4, "text-background-shape": "round-rectangle",
+        "text-border-width": 1.5 * thick, "text-border-opacity": 1, "text-border-color": faint,
       },
     },
-    { selector: "edge[tree]", style: { "curve-style": "taxi", "taxi-direction": "rightward", "taxi-turn": 34 } },
+    { selector: "edge[tree]", style: { "curve-style": "taxi", "taxi-direction": "rightward", "taxi-turn": TURN_PX } },
     { selector: "node[fold]", style: { "background-opacity": 0, "border-style": "dotted", color: accent, height: 34 } },
-    { selector: "edge[state = 'folded']", style: { "line-style": "dotted", "source-label": "", "target-label": "" } },
+    { selector: "edge[state = 'folded']", style: { "line-style": "dotted" } },
+    {
+      selector: "node[end]",
+      style: { shape: "ellipse", width: END_PX, height: END_PX, label: "data(label)", "font-size": Math.min(20, words), "background-color": raised, "border-width": 1.5 * thick, "text-max-width": END_PX * 2 },
+    },
+    { selector: "node[state = 'policy']", style: { "background-color": goodSoft, "border-color": good } },
+    { selector: "node[state = 'changing']", style: { "background-color": busySoft, "border-color": busy } },
+    { selector: "node[end][state = 'unknown']", style: { "background-color": paper } },
     { selector: "[state = 'unknown'], [state = 'pending']", style: { "border-style": "dashed", "line-style": "dashed" } },
     { selector: "node[state = 'settled']", style: { "background-color": goodSoft, "border-color": good } },
-    { selector: "node[state = 'drifted']", style: { "background-color": badSoft, "border-color": bad, "border-width": 4 * thick, label: (node) => (node.data("fold") ? "" : "≠ ") + node.data("label") } },
-    { selector: "edge[state = 'drifted']", style: { "line-color": bad, width: 3 * thick } },
+    { selector: "node[state = 'drifted'], node[state = 'half_way'], node[state = 'unreached']", style: { "background-color": badSoft, "border-color": bad, "border-width": 4 * thick, label: (node) => (node.data("fold") || node.data("end") ? "" : node.data("state") === "drifted" ? "≠ " : "✘ ") + (brief ? nameOf(node) : node.data("label")) } },
+    { selector: "node[state = 'unsaved']", style: { "background-color": warnSoft, "border-color": warn, "border-width": 4 * thick, label: (node) => (node.data("fold") ? "" : "▲ ") + (brief ? nameOf(node) : node.data("label")) } },
+    { selector: "node[end][state = 'drifted'], node[end][state = 'half_way'], node[end][state = 'unreached']", style: { "border-width": 2.5 * thick } },
+    { selector: "edge[state = 'drifted'], edge[state = 'half_way'], edge[state = 'unreached']", style: { "line-color": bad, width: 3 * thick } },
     { selector: "edge.near", style: { "line-color": accent, width: 3 * thick } },
     { selector: "edge.near[rate]", style: { label: "data(rate)" } },
     { selector: "node.near", style: { "border-color": accent, "border-width": 4 * thick } },
@@ -174,10 +232,14 @@ function style(zoom = 1) {
   ];
 }
 
-const renew = () => cy.style(style(cy.zoom()));
+function renew() {
+  const zoom = cy.zoom();
+  cy.style(style(zoom));
+  canvas.dataset.words = zoom * LARGEST_PX < READABLE_PX - 0.1 ? 0 : Math.round(zoom * wordsAt(zoom)); // pixels on the screen, for who cannot measure a canvas
+}
 let last = 0; // the step of zooming that the lines are drawn for
 cy.on("zoom", () => {
-  const step = Math.round(Math.log2(cy.zoom()) * 2);
+  const step = Math.round(Math.log2(cy.zoom()) * 8);
   if (step !== last) renew();
   last = step;
 });
@@ -192,7 +254,8 @@ function fits(data, asked) {
   const chosen = (name) => asked.get(name) ?? "";
   return (
     words.every((word) => data.text.includes(word)) &&
-    ["site", "platform", "role", "state"].every((name) => !chosen(name) || data[name] === chosen(name)) &&
+    ["site", "platform", "role"].every((name) => !chosen(name) || data[name] === chosen(name)) &&
+    (!chosen("state") || data.states.includes(chosen("state"))) &&
     (!chosen("tag") || data.tags.includes(chosen("tag")))
   );
 }
@@ -208,8 +271,9 @@ function filter() {
   draw();
   const shown = new Set(fitting.map((one) => one.id));
   cy.batch(() => {
-    cy.nodes().forEach((one) => one.toggleClass("out", fitting.length < devices.length && !shown.has(one.id())));
+    cy.nodes().forEach((one) => one.toggleClass("out", fitting.length < devices.length && !one.data("end") && !shown.has(one.id())));
     cy.edges().forEach((one) => one.toggleClass("out", one.connectedNodes(".out").length === 2));
+    cy.nodes("[end]").forEach((one) => one.toggleClass("out", cy.getElementById(one.data("link")).hasClass("out")));
   });
   fit();
 }
@@ -279,7 +343,7 @@ cy.on("mouseover", "edge", ({ target }) => target.union(target.connectedNodes())
 cy.on("mouseout", "node, edge", () => cy.elements(".near").removeClass("near"));
 cy.on("mouseover mouseout", "node", ({ type, target }) => {
   canvas.style.cursor = type === "mouseover" ? "pointer" : "";
-  canvas.title = type === "mouseover" && !target.data("fold") ? target.id() : "";
+  canvas.title = type === "mouseover" && !target.data("fold") ? (target.data("title") ?? target.id()) : "";
 });
 cy.on("tap", "node[href]", ({ target }) => location.assign(target.data("href")));
 cy.on("tap", "node[fold]", ({ target }) => {

@@ -69,12 +69,21 @@ document.addEventListener("click", (event) => {
   else if (line && link.closest("a, button")) {
     event.preventDefault();
     showLine(Number(line));
-  } else if (link.hash) {
-    const wanted = decodeURIComponent(link.hash.slice("#class-".length));
-    const card = [...form.querySelectorAll("[data-class]")].find((one) => one.dataset.class === wanted);
-    show(card && (fieldOf(card, link.dataset.field) ?? card), event);
-  }
+  } else if (link.hash) showClass(link.hash, link.dataset.field, event);
 });
+
+// To a class by `#class-NAME`; `ends` are those of the id of a field of it, as for `fieldOf`.
+function showClass(hash, ends, event) {
+  const wanted = decodeURIComponent(hash.slice("#class-".length));
+  const card = [...form.querySelectorAll("[data-class]")].find((one) => one.dataset.class === wanted);
+  show(card && (fieldOf(card, ends) ?? card), event);
+}
+
+// Another page may lead to a class, or with `#class-NAME/objective` to a field of it.
+if (location.hash.startsWith("#class-")) {
+  const [hash, field] = location.hash.split("/");
+  showClass(hash, field);
+}
 
 // The field of a class that a finding is about; `ends` are those of its id, the likeliest first. None of a library's class.
 function fieldOf(card, ends = "") {
@@ -82,9 +91,19 @@ function fieldOf(card, ends = "") {
   return found.map((one) => card.querySelector(one)).find(Boolean);
 }
 
+// To the list of what keeps the text from being stored.
+export function leadToProblems() {
+  const told = element("not-saved");
+  told.hidden = false;
+  told.textContent = told.dataset.text;
+  const problems = element("problems");
+  problems.scrollIntoView({ block: "start" });
+  problems.querySelector("a")?.focus({ preventScroll: true });
+}
+
 function show(target, event) {
   if (!target) return;
-  event.preventDefault();
+  event?.preventDefault();
   open("form");
   unfold(target.matches(".entry") ? target.querySelector("details.body") : target);
   target.scrollIntoView({ block: "center" });

@@ -89,20 +89,21 @@ function gate(asked = false) {
   const waits = !stores && (asked || (coming !== null && !stopped));
   const accepted = document.getElementById("accept_unconfirmed");
   const errors = section.querySelector("[data-cannot]");
-  const between = standsBetween();
+  const refused = standsBetween() ?? document.querySelector("#without-address[data-refuses]");
   const simulated = stores ? null : document.querySelector("#new-run [name=judge][value=twin]:checked");
   const unmeasured = simulated && section.querySelector("[data-unless-unmeasured]");
   const unconfirmed = stores || accepted?.checked ? null : section.querySelector("[data-unless-accepted]");
-  const against = errors ?? between ?? unmeasured ?? unconfirmed;
+  const against = errors ?? refused ?? unmeasured ?? unconfirmed;
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
   const link = why.querySelector("a.wrong");
   const would = why.querySelector("a.would");
   const told = [section.querySelector("[data-would]")?.dataset.would, section.querySelector("[data-predicted]")?.dataset.predicted];
-  if (told[0]) told.push(why.dataset.unmeasured);
+  if (told[0]) told.push(why.dataset.unmeasured, holding()?.dataset.after);
   const size = against ? "" : told.filter(Boolean).join("; ");
   if (would) {
     would.hidden = waits || !size;
+    section.querySelector("#preview-size")?.toggleAttribute("hidden", !would.hidden); // it is told once
     would.textContent = size;
     would.classList.toggle("is-broken", section.querySelector(".error[data-predicted]") !== null);
     const waiting = why.querySelector(".waits");
@@ -111,9 +112,9 @@ function gate(asked = false) {
   }
   link.hidden = waits || !against;
   if (!against) return;
-  if (against === between) {
-    link.href = between.dataset.run;
-    link.textContent = between.dataset.refuses;
+  if (against === refused) {
+    link.href = refused.dataset.run ?? `#${refused.id}`;
+    link.textContent = refused.dataset.refuses;
     return;
   }
   const field = unmeasured ? simulated : accepted;
@@ -127,9 +128,16 @@ function gate(asked = false) {
 // The run that stands half-way, if the policy applies to a device that it left between two states: no other run is
 // given that device. Where no device is shown, it is not known and the run tells it.
 function standsBetween() {
-  const run = document.querySelector("#half-way-run[data-devices]");
-  const applies = (name) => section.querySelector(`#device-${CSS.escape(name)}`) !== null;
-  return run?.dataset.devices.split(" ").some(applies) ? run : null;
+  return [...document.querySelectorAll("#half-way-run[data-devices]")].find(concerns) ?? null;
+}
+
+// The run that holds a device of the policy now, so that another one has to wait for it.
+function holding() {
+  return [...document.querySelectorAll("#other-runs [data-after]")].find(concerns) ?? null;
+}
+
+function concerns(run) {
+  return run.dataset.devices.split(" ").some((name) => section.querySelector(`#device-${CSS.escape(name)}`) !== null);
 }
 
 document.addEventListener("change", (event) => {
@@ -167,7 +175,10 @@ function announce() {
   const text = words(line);
   if (said.textContent !== text) said.textContent = text;
   const brief = line?.dataset.brief ?? words(line?.querySelector("strong"));
-  for (const link of document.querySelectorAll("[data-preview-said]")) if (brief) link.textContent = brief;
+  for (const link of document.querySelectorAll("[data-preview-said]")) {
+    if (brief) link.textContent = brief;
+    link.classList.toggle("is-bad", line?.closest(".error") !== null && line !== null);
+  }
 }
 
 if (!section.querySelector("[data-said]")) gate(true);

@@ -73,10 +73,19 @@ function follow() {
   else if (!source && !document.hidden && navigator.onLine) open();
 }
 
-// What stands beside the progress is only fetched when it changed, and not under somebody's hands.
+// What stands beside the progress comes with it where it changed, and not under somebody's hands.
+function shown() {
+  return document.getElementById("standing-state").dataset.key;
+}
+
+progress.addEventListener("htmx:configRequest", ({ target, detail }) => {
+  if (target !== progress || standing.querySelector("dialog[open]")) return;
+  for (const [name, value] of new URL(standing.getAttribute("hx-get"), location).searchParams) detail.parameters[name] = value;
+  detail.parameters.standing = shown();
+});
+
 function settle() {
-  const shown = document.getElementById("standing-state").dataset.key;
-  if (shown === state().dataset.key || standing.querySelector("dialog[open]")) return;
+  if (shown() === state().dataset.key || standing.querySelector("dialog[open]")) return;
   htmx.trigger(standing, "refresh");
 }
 
@@ -97,13 +106,37 @@ document.addEventListener("visibilitychange", () => {
 });
 addEventListener("offline", close);
 addEventListener("online", again);
-document.body.addEventListener("run-changed", again);
+standing.addEventListener("change", ({ target }) => {
+  if (target.matches("select[data-goes]")) target.form.requestSubmit();
+});
+document.body.addEventListener("run-changed", (event) => {
+  if (event.target.closest("#decision")) scrollTo({ top: 0 }); // where it stands now
+  again();
+});
+
+// What a decision has to say is asked at its field, not by an answer of the service.
+standing.addEventListener(
+  "click",
+  (event) => {
+    const needs = event.target.closest("[data-needs]")?.dataset.needs;
+    const comment = document.getElementById("comment");
+    comment?.setCustomValidity(needs && !comment.value.trim() ? needs : "");
+    if (needs && !comment.reportValidity()) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  },
+  true,
+);
 
 // What was folded out stays so.
 let unfolded = [];
-document.body.addEventListener("htmx:beforeSwap", (event) => {
-  unfolded = [...event.detail.target.querySelectorAll("details[id]")].map((one) => [one.id, one.open]);
-});
+for (const swap of ["htmx:beforeSwap", "htmx:oobBeforeSwap"]) {
+  document.body.addEventListener(swap, ({ detail }) => {
+    const found = [...detail.target.querySelectorAll("details[id]")].map((one) => [one.id, one.open]);
+    unfolded = swap === "htmx:beforeSwap" ? found : [...unfolded, ...found];
+  });
+}
 document.body.addEventListener("htmx:afterSwap", () => {
   for (const [id, was] of unfolded) {
     const found = document.getElementById(id);
@@ -117,17 +150,5 @@ standing.addEventListener("click", (event) => {
   if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
 });
 standing.addEventListener("close", settle, true);
-
-// How long what is under way takes so far.
-function spanned(seconds) {
-  if (seconds < 60) return `${Math.floor(seconds)} s`;
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
-}
-setInterval(() => {
-  for (const one of progress.querySelectorAll("[data-since]")) {
-    one.textContent = spanned(Math.max(0, (Date.now() - Date.parse(one.dataset.since)) / 1000));
-  }
-}, 1000);
 
 follow();

@@ -16,12 +16,24 @@ document.getElementById("theme").addEventListener("click", () => {
   }
 });
 
+// On a narrow screen the tabs of a page scroll in their row: begin with the one that is shown in its middle.
+for (const shown of document.querySelectorAll("nav.tabs [aria-current]")) {
+  const tab = shown.getBoundingClientRect();
+  const row = shown.parentElement.getBoundingClientRect();
+  shown.parentElement.scrollLeft += tab.left + tab.width / 2 - row.left - row.width / 2;
+}
+
 messages.addEventListener("click", (event) => {
   if (event.target.closest("[data-dismiss]")) messages.replaceChildren();
 });
 
 document.body.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb !== "get") event.detail.headers["X-CSRF-Token"] = token.content;
+});
+
+// A button that sends its form leads to what is missing in it, as the browser does where no script is.
+document.body.addEventListener("htmx:validation:halted", (event) => {
+  if (event.target.matches("button")) event.target.form?.reportValidity();
 });
 
 // After a new login in another tab this page's token is that of a session that ended: take the new one.
@@ -69,17 +81,54 @@ document.body.addEventListener("htmx:beforeSwap", (event) => {
 document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== messages) return;
   const form = event.detail.requestConfig.elt.closest("form");
-  const fields = [...messages.querySelectorAll("[data-field]")].flatMap((wrong) => {
+  const problems = [...messages.querySelectorAll("[data-field]")];
+  const fields = problems.flatMap((wrong) => {
     const field = form?.elements[wrong.dataset.field];
     if (!(field instanceof Element)) return [];
     field.setAttribute("aria-invalid", "true");
-    field.setAttribute("aria-describedby", wrong.id);
+    if (!placeOf(field)) field.setAttribute("aria-describedby", wrong.id);
     return [field];
   });
+  if (fields.length && fields.length === problems.length && fields.every(placeOf)) {
+    fields.forEach((field, at) => say(placeOf(field), problems[at].dataset.said));
+    messages.replaceChildren();
+  }
   fields[0]?.focus();
 });
+
+// Where a form has a line of its own for what is wrong with a field, that is told there: the browser's bubble would
+// cover what the field takes.
+document.body.addEventListener("invalid", (event) => {
+  const field = event.target;
+  const place = placeOf(field);
+  if (!place) return;
+  event.preventDefault();
+  field.setAttribute("aria-invalid", "true");
+  say(place, (field.validity.patternMismatch && place.dataset.format) || place.dataset.missing || field.validationMessage);
+  if (field === field.form.querySelector("input:invalid, select:invalid, textarea:invalid")) field.focus();
+}, true);
+
+function placeOf(field) {
+  return field.form?.querySelector(`[data-wrong="${CSS.escape(field.name)}"]`) ?? null;
+}
+
+function say(place, text) {
+  place.textContent = text;
+}
+
 document.body.addEventListener("input", (event) => {
-  if (event.target.getAttribute("aria-invalid") === "true") event.target.removeAttribute("aria-invalid");
+  const field = event.target;
+  const place = placeOf(field);
+  if (place) say(place, "");
+  if (field.getAttribute("aria-invalid") !== "true") return;
+  for (const one of place ? field.form.querySelectorAll(`[name="${CSS.escape(field.name)}"]`) : [field]) one.removeAttribute("aria-invalid");
+});
+
+// What an answer ticks by itself needs no word any more.
+document.body.addEventListener("htmx:afterSettle", () => {
+  for (const place of document.querySelectorAll("[data-wrong]:not(:empty)")) {
+    if (place.closest("form")?.querySelector(`[name="${CSS.escape(place.dataset.wrong)}"]:checked`)) say(place, "");
+  }
 });
 
 function online(is) {
@@ -96,14 +145,35 @@ addEventListener("online", () => online(true));
 
 // Times in the reader's own zone, with UTC one pointer away; as the reader's country writes them in this language.
 const language = navigator.languages.find((one) => one.startsWith(document.documentElement.lang)) ?? document.documentElement.lang;
+function zoneName(at) {
+  const parts = new Intl.DateTimeFormat(language, { timeZoneName: "short" }).formatToParts(at);
+  return parts.find(({ type }) => type === "timeZoneName").value;
+}
 function localTimes(within) {
+  let list = null, day = "";
   for (const time of within.querySelectorAll("time:not([title])")) {
+    const at = new Date(time.dateTime), exact = "exact" in time.dataset;
     time.title = time.textContent;
-    time.textContent = new Date(time.dateTime).toLocaleString(language, {
-      dateStyle: "medium",
-      timeStyle: "exact" in time.dataset ? "long" : "short",
-    });
+    const of = time.closest("[data-times]"), on = at.toDateString(), zone = of?.querySelector("[data-zone]");
+    time.textContent = at.toLocaleString(language, { dateStyle: "medium", timeStyle: !exact ? "short" : zone ? "medium" : "long" });
+    // In a list of events or steps the day is told with the first of each, and the zone there or in the heading.
+    if (zone) zone.textContent = zoneName(at);
+    if (of && of === list && on === day) time.textContent = at.toLocaleTimeString(language, { timeStyle: "medium" });
+    list = of;
+    day = on;
   }
 }
 localTimes(document);
 document.body.addEventListener("htmx:load", (event) => localTimes(event.detail.elt));
+
+// How long what is under way takes so far.
+function spanned(seconds) {
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+setInterval(() => {
+  for (const one of document.querySelectorAll("[data-since]")) {
+    one.textContent = spanned(Math.max(0, (Date.now() - Date.parse(one.dataset.since)) / 1000));
+  }
+}, 1000);

@@ -11,7 +11,7 @@ from qosforge.api.jobs.queue import JobProgress
 from qosforge.audit import Audit, audit
 from qosforge.audit.marks import MarkPath, change_text
 from qosforge.device_state.last_known import last_known
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.finding_codes import load_codes
 from qosforge.findings import Finding, Severity
 from qosforge.inventory.models import Network
@@ -187,7 +187,7 @@ def _paths(ways: tuple[MarkPath, ...]) -> tuple[PathView, ...]:
 
 
 def _path(source: str, target: str, ways: list[MarkPath]) -> PathView:
-    kept = ", ".join(dscp_name(way.dscp) for way in ways if way.arrives == way.dscp)
+    kept = ", ".join(dscp_label(way.dscp) for way in ways if way.arrives == way.dscp)
     lost: dict[tuple[str, str], list[str]] = {}
     for way in ways:
         if way.lost_at is not None:

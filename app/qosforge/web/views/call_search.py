@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -39,10 +39,19 @@ class CallSearch:
         """Whether it leaves something out; only what is older leaves out nothing by itself."""
         return bool(self.query(before=None))
 
+    @property
+    def is_backwards(self) -> bool:
+        """Whether its first day is after its last one, so that nothing can fit."""
+        return self.since is not None and self.until is not None and self.since > self.until
+
     def query(self, **changes: Any) -> str:
         """The query of an address that asks for the same, but for these changes."""
         chosen = vars(self) | {"who": self.who.strip()} | changes
         return urlencode({name: str(value) for name, value in chosen.items() if value})
+
+    def of_all_pages(self) -> CallFilter:
+        """The same as the log is asked for entries of any age."""
+        return replace(self.filter(), before=None)
 
     def filter(self) -> CallFilter:
         """The same as the log is asked."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from qosforge.access.audit_log import LoggedCall, Result, result_of
+from qosforge.access.call_kinds import kind_of
 from qosforge.access.roles import EVERY_NETWORK
 from qosforge.access.tables import ACTION_LENGTH
 
@@ -23,7 +24,9 @@ _RUN = re.compile(r"(?:/api/v1)?/?runs/([0-9a-f-]{36})")
 class CallView:
     """An entry: what was asked for in words, the page of what it was about (or none), and what came of it.
 
-    ``facts`` are its further details, without those that say nothing.
+    ``facts`` are its further details, without those that say nothing; ``why`` is why it was refused or failed,
+    where it was; ``as_sent`` whether how it was sent tells more than the words do; ``tried`` as which user somebody
+    tried in vain to log in.
     """
 
     call: LoggedCall
@@ -31,6 +34,14 @@ class CallView:
     page: str
     result: Result
     facts: tuple[tuple[str, str], ...]
+    why: str
+    as_sent: bool
+    tried: str
+
+    @property
+    def token(self) -> str:
+        """The id of the token that let it in, or none."""
+        return token_of(self.call)
 
     @property
     def run(self) -> str:
@@ -38,10 +49,19 @@ class CallView:
         return _run(self.call)
 
 
-def call_view(text: Text, call: LoggedCall) -> CallView:
-    """An entry in words; ``text`` translates. What has no words is told as it was asked."""
+def token_of(call: LoggedCall) -> str:
+    """The id of the token that let a call in, or none."""
+    kind, _, token = call.credential.partition(":")
+    return token if kind == "token" else ""
+
+
+def call_view(text: Text, call: LoggedCall, people: Collection[str] = ()) -> CallView:
+    """An entry in words; ``text`` translates. What has no words is told as it was asked.
+
+    ``people``: the names of all users, where the reader may know them.
+    """
     method, path = _asked(call)
-    words, names = call.action, {}
+    words, names, known = call.action, {}, True
     for asked, pattern, said in _phrases(text):
         found = pattern.fullmatch(path.removeprefix(_API)) if asked == method else None
         if found:
@@ -49,9 +69,84 @@ def call_view(text: Text, call: LoggedCall) -> CallView:
             break
     else:
         words = _command_words(text).get(call.action.removeprefix(_COMMAND), call.action)
+        known = words != call.action
+    if named := _named_by_resource(text, call):
+        words, names = named
     return CallView(
-        call, words % names if names else words, _page(call, names), result_of(call.status), _facts(text, call)
+        call,
+        words % names if names else words,
+        _page(call, names, people),
+        result_of(call.status),
+        _facts(text, call),
+        call.reason or _why(text, call.status),
+        _as_sent(call, known),
+        _tried(call, people),
     )
+
+
+def _as_sent(call: LoggedCall, known: bool) -> bool:
+    """Whether how a call was sent helps: it has no words, or one looks for it in the service's own log. Why it was
+    refused is told beside it.
+    """
+    return result_of(call.status) in ("failed", "unknown") or not known
+
+
+def _tried(call: LoggedCall, people: Collection[str]) -> str:
+    found = re.fullmatch(r"users/([^/]+)", call.resource) if not call.actor else None
+    # What an earlier release kept may be a password that was typed into the field of the name.
+    return found[1] if found and kind_of(call.action) == "sessions" and found[1] in people else ""
+
+
+def _named_by_resource(text: Text, call: LoggedCall) -> tuple[str, dict[str, str]] | None:
+    """Words, and the names in them, where whom a call was about stands not in its path, but in its resource."""
+    for action, words in _resource_phrases(text).items():
+        if call.action in (action, action.replace("POST ", f"POST {_API}")):
+            area = next(iter(re.findall(r"%\((\w+)\)", words)))
+            found = re.fullmatch(rf"{_AREAS[area]}/([^/]+)", call.resource)
+            return (words, {area: found[1]}) if found else None
+    return None
+
+
+_AREAS = {"person": "users", "tester": "testers", "webhook": "webhooks"}
+"""How the resource of a call begins that is about each."""
+
+
+def _resource_phrases(text: Text) -> dict[str, str]:
+    return {
+        "POST /users": text("Add user %(person)s"),
+        "POST /testers": text("Register external tester %(tester)s"),
+        "POST /webhooks": text("Add webhook %(webhook)s"),
+        "qosforge user add": text("Add user %(person)s"),
+        "qosforge user grant": text("Give %(person)s a role"),
+        "qosforge user revoke": text("Take a role from %(person)s"),
+        "qosforge user disable": text("Disable user %(person)s"),
+        "qosforge user enable": text("Enable user %(person)s"),
+        "qosforge user password": text("Set the password of %(person)s"),
+        "qosforge token create": text("Make a token of %(person)s"),
+        "qosforge tester add": text("Register external tester %(tester)s"),
+        "qosforge tester revoke": text("Revoke external tester %(tester)s"),
+        "qosforge webhook add": text("Add webhook %(webhook)s"),
+        "qosforge webhook change": text("Change webhook %(webhook)s"),
+        "qosforge webhook enable": text("Enable webhook %(webhook)s"),
+        "qosforge webhook disable": text("Disable webhook %(webhook)s"),
+        "qosforge webhook secret": text("Renew the secret of webhook %(webhook)s"),
+        "qosforge webhook test": text("Send a test to webhook %(webhook)s"),
+        "qosforge webhook remove": text("Remove webhook %(webhook)s"),
+    }
+
+
+def _why(text: Text, status: int) -> str:
+    """Why a call was refused, by its status, where that alone is known; empty where it does not say it."""
+    return {
+        400: text("it could not be read"),
+        401: text("not logged in, or a wrong name or password"),
+        403: text("who asked may not do it"),
+        404: text("there is no such thing"),
+        409: text("it does not go with the state of things then"),
+        413: text("it was too long"),
+        422: text("what was sent cannot be used"),
+        429: text("too many at once"),
+    }.get(status, "")
 
 
 def _asked(call: LoggedCall) -> tuple[str, str]:
@@ -100,8 +195,10 @@ def _fact_words(text: Text) -> dict[str, str]:
     }
 
 
-def _page(call: LoggedCall, names: Mapping[str, str]) -> str:
+def _page(call: LoggedCall, names: Mapping[str, str], people: Collection[str]) -> str:
     """The page of what a call was about, where there is one."""
+    if result_of(call.status) == "refused" and "webhook" in names:
+        return ""  # it may be of none
     if run := _run(call):
         return f"/runs/{run}"
     if "policy" in names:
@@ -112,7 +209,8 @@ def _page(call: LoggedCall, names: Mapping[str, str]) -> str:
         return f"/networks/{names['network']}"
     if "webhook" in names:
         return f"/webhooks/{names['webhook']}"
-    return f"/users/{names['person']}" if "person" in names else ""
+    person = names.get("person")
+    return f"/users/{person}" if person in people else ""
 
 
 def _run(call: LoggedCall) -> str:

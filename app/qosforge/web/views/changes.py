@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.intent.differences import PolicyChange
 from qosforge.units import format_rate, format_seconds
 
@@ -65,7 +65,7 @@ def _inner(value: Any, key: str) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_inner(entry, key) for entry in value) + "]"
     if isinstance(value, int) and not isinstance(value, bool) and key in _CODE_POINTS:
-        return dscp_name(value)
+        return dscp_label(value)
     return _quantity(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -10,11 +10,9 @@ from qosforge.intent.applications import Catalogue
 from qosforge.intent.match import Match, MatchTerm
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.intent.yaml_source import Path_
+from qosforge.web.views.class_colours import class_colour
 from qosforge.web.views.form_edits import way_of
 from qosforge.web.views.form_fields import FormField, FormPart, FormParts, at, format_value, format_values
-
-COLOURS = 8
-"""Traffic classes have one of so many colours, by their number."""
 
 _RARE_MARKS = tuple(
     f"mark.{name}" for name in ("precedence", "drop_precedence", "qos_group", "mpls_imposition", "mpls_topmost")
@@ -102,7 +100,7 @@ class ClassView(FormPart):
     @property
     def colour(self) -> int:
         """The number of its colour."""
-        return (self.number - 1) % COLOURS + 1
+        return class_colour(self.number)
 
     @property
     def is_rest(self) -> bool:

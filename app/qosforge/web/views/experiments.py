@@ -11,7 +11,7 @@ from qosforge.api.backend import Backend
 from qosforge.api.jobs.experiment import plot_experiment
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.experiments import experiment_labels, experiment_names, load_experiment
-from qosforge.experiments.model import Ascending, Claim, Experiment, Operand, OperandRatio, Relation
+from qosforge.experiments.model import Ascending, Claim, ClaimKind, Experiment, Operand, OperandRatio, Relation
 
 SEED = 1
 """The seed of the runs of the pages: everybody sees the same figures."""
@@ -47,6 +47,11 @@ class ClaimView:
     ours: str
     agrees: bool | None
     reason: str
+
+    @property
+    def origin(self) -> str:
+        """How the figure came about, by its name; empty where only an order was published."""
+        return "" if self.claim.kind is ClaimKind.ORDER else self.claim.kind.value
 
     @property
     def mark(self) -> str:
@@ -137,11 +142,17 @@ def _figure(value: float | None, times: float = 1) -> str:
 
 
 def claims_by_place(views: Sequence[ClaimView]) -> list[tuple[str, list[ClaimView]]]:
-    """The claims by where the paper makes them, in the paper's order."""
+    """The claims by where the paper makes them, in the paper's order; what differs comes before all else."""
     places: dict[str, list[ClaimView]] = {}
     for view in views:
         places.setdefault(_place(view.claim.where), []).append(view)
-    return list(places.items())
+    in_order = ((where, sorted(found, key=_severity)) for where, found in places.items())
+    return sorted(in_order, key=lambda place: _severity(place[1][0]))
+
+
+def _severity(view: ClaimView) -> int:
+    """The lower, the more a reader has to know of it: sorting keeps the paper's order among equals."""
+    return {"no": 0, "explained": 1}.get(view.mark, 2)
 
 
 def _place(where: str) -> str:
@@ -229,9 +240,9 @@ def _obtained_text(value: object, unit: str) -> str:
         case list():
             return " → ".join(_obtained_text(one, "") for one in value) + (f" {unit}" if unit else "")
         case dict():
-            return "; ".join(
-                f"{experiment_labels().subject(name)}: {_obtained_text(one, unit)}" for name, one in value.items()
-            )
+            device, names = experiment_labels().beside(value)
+            told = "; ".join(f"{names[name]}: {_obtained_text(one, unit)}" for name, one in value.items())
+            return f"{device}: {told}" if device else told
         case float() | int():
             return f"{_number(value)} {unit}".strip()
     return str(value)

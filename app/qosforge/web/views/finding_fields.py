@@ -102,6 +102,11 @@ def class_field(code: str) -> str:
     return CLASS_FIELDS.get(code, "")
 
 
+def is_of_policy(code: str) -> bool:
+    """Whether a finding of this code is about something that the form of a policy has."""
+    return code in CLASS_FIELDS or code in SECTIONS
+
+
 def sections(code: str) -> tuple[str, ...]:
     """The parts of the form that a finding of this code is about, beside its classes."""
     return SECTIONS.get(code, ())

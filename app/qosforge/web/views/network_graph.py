@@ -15,7 +15,15 @@ MANY_DEVICES = 40
 FEW_DEVICES = 12
 """Up to so many devices need no search, and a telephone shows their drawing whole."""
 
-_WORST_FIRST = (QosStatus.DRIFTED, QosStatus.UNKNOWN, QosStatus.NONE, QosStatus.POLICY)
+_WORST_FIRST = (
+    "half_way",
+    "unreached",
+    QosStatus.DRIFTED.value,
+    "changing",
+    QosStatus.UNKNOWN.value,
+    QosStatus.NONE.value,
+    QosStatus.POLICY.value,
+)
 
 
 def network_graph(view: NetworkView, prefix: str) -> dict[str, Any]:
@@ -28,7 +36,7 @@ def network_graph(view: NetworkView, prefix: str) -> dict[str, Any]:
             _device(view, card, None if on is None else view.cards[on], prefix)
             for card, on in zip(view.cards, _above(view), strict=True)
         ],
-        "links": [_link(link) for link in view.links],
+        "links": [_link(view, link, prefix) for link in view.links],
     }
 
 
@@ -73,7 +81,8 @@ def _device(view: NetworkView, card: DeviceCard, above: DeviceCard | None, prefi
         "id": device.name,
         "label": f"{card.label}\n{card.kind}",
         "href": f"{prefix}/networks/{view.network.name}/devices/{device.name}",
-        "state": card.state,
+        "state": card.worst,
+        "states": list(card.states),
         "text": search_text(card),
         "site": device.site,
         "tags": sorted(device.tags),
@@ -83,13 +92,21 @@ def _device(view: NetworkView, card: DeviceCard, above: DeviceCard | None, prefi
     }
 
 
-def _link(link: LinkView) -> dict[str, Any]:
-    states = [end.state.qos for end in link.ends]
+def _link(view: NetworkView, link: LinkView, prefix: str) -> dict[str, Any]:
+    states = [end.qos for end in link.ends]
     return {
         "id": f"link-{link.number}",
         "source": link.ends[0].device,
         "target": link.ends[1].device,
-        "symbols": [end.symbol for end in link.ends],
+        "ends": [
+            {
+                "symbol": end.symbol,
+                "state": end.qos,
+                "title": f"{end.device} {end.port}",
+                "href": f"{prefix}{view.address(end)}",
+            }
+            for end in link.ends
+        ],
         "rate": link.rate,
-        "state": next(state.value for state in _WORST_FIRST if state in states),
+        "state": next(state for state in _WORST_FIRST if state in states),
     }

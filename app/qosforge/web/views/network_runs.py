@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from qosforge.api.backend import Backend
+from qosforge.database.connections import Database
 from qosforge.runs.record.outlines import RunOutline, newest_runs
 from qosforge.runs.record.run import Run
-from qosforge.runs.record.standing import standing_runs
+from qosforge.runs.record.standing import PolicyInForce, policy_in_force, standing_runs
 from qosforge.runs.record.tables import IN_FORCE, RunStatus
 
 MOST = 50
 """The newest runs that are looked through."""
+
+
+FIRST = 12
+"""The newest runs that left their policy on a network, of which most networks need no more looked through."""
+DEEPEST = 768
+"""The most of them that are looked through."""
+
+
+@dataclass(frozen=True)
+class NetworkPolicy:
+    """The policy that a network's devices hold by its runs; ``None`` where none stands.
+
+    ``rolled_back_by`` is the newest run that took a policy away, where that stands.
+    """
+
+    in_force: PolicyInForce[RunOutline] | None
+    rolled_back_by: RunOutline | None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the policy in force."""
+        return self.in_force.run.policy if self.in_force else None
 
 
 @dataclass(frozen=True)
@@ -37,10 +60,9 @@ def network_runs(backend: Backend, network: str) -> NetworkRuns:
     """
     store = backend.run_requests.store
     runs = store.list_runs(limit=MOST, networks=[network])
-    # A rollback brings no policy: what stands is what was kept before the run that it rolled back.
-    held = (run for run in standing_runs(runs) if run.rollback_of is None)
+    held = policy_in_force(runs)
     return NetworkRuns(
-        held=next(held, None),
+        held=held.run if held else None,
         last=next((run for run in runs if run.status.final), None),
         half_way=half_way_run(backend, network),
         was_kept=any(run.status in IN_FORCE and run.rollback_of is None for run in runs),
@@ -67,17 +89,28 @@ def half_way_runs(backend: Backend) -> Mapping[str, Run]:
     return {run.network: run for run in unfinished if run.status is RunStatus.NEEDS_RECOVERY}
 
 
-def standing_policies(backend: Backend, runs: Iterable[RunOutline]) -> Mapping[str, str]:
-    """By the name of each network that one of these runs rolled a policy back on, the policy that it holds now;
-    none where no run that was kept stands.
+def networks_in_force(
+    database: Database,
+    networks: Iterable[str],
+    known: Mapping[str, Sequence[RunOutline]] | None = None,
+    each: int = FIRST,
+) -> Mapping[str, NetworkPolicy]:
+    """What every network holds by its runs; ``known`` are the newest ``each`` of them, where they are read already.
 
     Raises:
         StoreError: the store is away.
     """
-    networks = {run.network for run in runs if run.takes_away}
-    found = {}
-    for network, newest in newest_runs(backend.database, networks, MOST).items():
-        held = next((run for run in standing_runs(newest) if not run.takes_away), None)
-        if held is not None:
-            found[network] = held.policy
+    found: dict[str, NetworkPolicy] = {}
+    open_ = set(networks)
+    newest = known if known is not None else newest_runs(database, open_, each, IN_FORCE)
+    while open_:
+        for network in open_:
+            runs = newest[network]
+            held = policy_in_force(runs)
+            if (held is not None and held.entered is not None) or len(runs) < each or each >= DEEPEST:
+                back = next((run for run in standing_runs(runs) if run.takes_away), None)
+                found[network] = NetworkPolicy(held, back)
+        open_ -= found.keys()
+        each = min(each * 8, DEEPEST)
+        newest = newest_runs(database, open_, each, IN_FORCE) if open_ else {}
     return found

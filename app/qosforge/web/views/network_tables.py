@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Query
 
+from qosforge.device_names import natural_order
 from qosforge.platforms.base import installed, platform
-from qosforge.web.views.networks import ROWS, DeviceCard, LinkView, NetworkView
+from qosforge.web.views.networks import DeviceCard, LinkView, NetworkView
+from qosforge.web.views.table_pages import TablePage, table_page
 
 SORTS = ("name", "platform", "site", "role", "state", "read")
-DEVICE_STATES = ("drifted", "settled", "new", "pending", "unknown")
-
-T = TypeVar("T")
-_NUMBERS = re.compile(r"(\d+)")
+DEVICE_STATES = ("half_way", "changing", "drifted", "unreached", "unsaved", "settled", "new", "pending", "unknown")
 
 
 @dataclass(frozen=True)
@@ -47,31 +45,6 @@ class DeviceSearch:
         fields = ("q", "site", "tag", "platform", "role", "state", "sort")
         chosen = {name: getattr(self, name) for name in fields} | {"page": self.number} | changes
         return urlencode({name: value for name, value in chosen.items() if value and (name, value) != ("page", 1)})
-
-
-@dataclass(frozen=True)
-class TablePage(Generic[T]):
-    """A page of a table: its rows, how many rows fit in all, and how many there are."""
-
-    rows: Sequence[T]
-    fitting: int
-    all: int
-    number: int
-
-    @property
-    def last(self) -> int:
-        """The number of the last page."""
-        return max(1, -(-self.fitting // ROWS))
-
-    @property
-    def first_row(self) -> int:
-        """The number of the first row of the page; 0 where there is none."""
-        return (self.number - 1) * ROWS + 1 if self.rows else 0
-
-    @property
-    def last_row(self) -> int:
-        """The number of its last row."""
-        return (self.number - 1) * ROWS + len(self.rows)
 
 
 @dataclass(frozen=True)
@@ -109,13 +82,13 @@ class NetworkTables:
         key, reverse = self.search.sort.removeprefix("-"), self.search.sort.startswith("-")
         if key in _SORT_KEYS:
             found.sort(key=_SORT_KEYS[key], reverse=reverse)
-        return _page(found, len(self.view.cards), self.search.number)
+        return table_page(found, len(self.view.cards), self.search.number)
 
     @property
     def links(self) -> TablePage[LinkView]:
         """The page of links: each word stands in the name of a device or port at an end."""
         found = [link for link in self.view.links if self._link_fits(link)]
-        return _page(found, len(self.view.links), self.search.number)
+        return table_page(found, len(self.view.links), self.search.number)
 
     def _fits(self, card: DeviceCard) -> bool:
         device, asked = card.device, self.search
@@ -123,13 +96,13 @@ class NetworkTables:
             return False
         if (asked.platform and device.platform != asked.platform) or (asked.role and device.role != asked.role):
             return False
-        if asked.state and card.state != asked.state:
+        if asked.state and asked.state not in card.states:
             return False
         text = search_text(card) if asked.words else ""
         return all(word in text for word in asked.words)
 
     def _link_fits(self, link: LinkView) -> bool:
-        states = [end.state.qos for end in link.ends]
+        states = [state for end in link.ends for state in end.states]
         if self.search.state and self.search.state not in states:
             return False
         text = " ".join(f"{end.device} {end.port}" for end in link.ends).lower() if self.search.words else ""
@@ -144,28 +117,16 @@ def search_text(card: DeviceCard) -> str:
     return " ".join((device.name, title, device.image, device.site, *sorted(device.tags), *hosts)).lower()
 
 
-def _page(found: Sequence[T], count: int, number: int) -> TablePage[T]:
-    """A page of what was found; the last one where there are not so many."""
-    at = min(number, max(1, -(-len(found) // ROWS)))
-    return TablePage(found[(at - 1) * ROWS : at * ROWS], len(found), count, at)
-
-
-def _natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """A key by which d2 stands before d10."""
-    parts = (part for part in _NUMBERS.split(text.lower()) if part)
-    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts)
-
-
 def _sorted(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(values, key=_natural))
+    return tuple(sorted(values, key=natural_order))
 
 
 _SORT_KEYS: dict[str, Callable[[DeviceCard], Any]] = {
-    "name": lambda card: _natural(card.device.name),
-    "platform": lambda card: (card.device.platform, _natural(card.device.image)),
-    "site": lambda card: _natural(card.device.site),
+    "name": lambda card: natural_order(card.device.name),
+    "platform": lambda card: (card.device.platform, natural_order(card.device.image)),
+    "site": lambda card: natural_order(card.device.site),
     "role": lambda card: card.device.role.value,
-    "state": lambda card: DEVICE_STATES.index(card.state),
+    "state": lambda card: DEVICE_STATES.index(card.states[0]),
     "read": lambda card: card.read.at.timestamp() if card.read else 0.0,
 }
 """By what devices are sorted; those that are equal stay as the inventory has them."""

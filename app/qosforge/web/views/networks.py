@@ -3,39 +3,73 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from qosforge.api.backend import Backend
+from qosforge.device_state.drift_watch import DriftWatch, drift_watch
 from qosforge.device_state.qos_state import QosStatus
-from qosforge.device_state.summaries import KnownDevices, Reading
+from qosforge.device_state.summaries import KnownDevices, LastReading
 from qosforge.device_state.summary import DeviceSummary, PortSummary
 from qosforge.inventory.models import Device, Link, Network, Port, Station
 from qosforge.platforms.base import installed, platform
 from qosforge.units import format_rate
+from qosforge.web.views.between import Unsettled, unsettled_devices
+from qosforge.web.views.table_pages import ROWS
 from qosforge.web.views.topology import MOST_HOSTS, Drawing, draw_network
+from qosforge.web.views.unread import still_unread
 
 SYMBOLS = {QosStatus.UNKNOWN: "?", QosStatus.NONE: "–", QosStatus.DRIFTED: "≠"}
 """What stands for a port's state in the drawing; of a policy it is the number of queues."""
 
-ROWS = 50
-"""Rows of a page of a table."""
+_TO_ACT_ON = ("half_way", "changing", "drifted")
+_QUIET = ("settled", "new", "pending")
+"""States beside which nothing else is to be done on a device."""
+
+SYMBOLS_BETWEEN = {"half_way": "✘", "changing": "●"}
+"""What stands there while the device is between two states."""
+SYMBOL_UNREACHED = "✘"
+"""What stands there, and beside the device's name, where the device could not be read since."""
+SYMBOL_UNSAVED = "▲"
+"""What stands beside the name of a device that has lines that it did not save."""
+
 _NAME_LENGTH, _KIND_LENGTH, _HOST_LENGTH = 13, 18, 13
 """Characters that a card has room for: of a device's name, its platform, an end host's name."""
 
 
 @dataclass(frozen=True)
 class LinkEnd:
-    """One end of a link, or the port of an end host: the device's port and what is known of it."""
+    """One end of a link, or the port of an end host: the device's port and what is known of it.
+
+    ``between`` says whether the device is between two states, as `Unsettled.state` does; else it is empty.
+    ``unreached``: whether the device could not be read since, so that the state is the one of before.
+    """
 
     device: str
     port: str
     state: PortSummary
+    between: str = ""
+    unreached: bool = False
+
+    @property
+    def qos(self) -> str:
+        """What is known of it at a glance, or that its device is between two states or was not reached."""
+        return self.between or ("unreached" if self.unreached else self.state.qos.value)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """What it is found by: also its state of before where its device was not reached."""
+        return (self.qos, self.state.qos.value) if self.qos == "unreached" else (self.qos,)
 
     @property
     def symbol(self) -> str:
         """The symbol of its state in the drawing."""
+        if self.between:
+            return SYMBOLS_BETWEEN[self.between]
+        if self.unreached:
+            return SYMBOL_UNREACHED
         return str(self.state.queues) if self.state.qos is QosStatus.POLICY else SYMBOLS[self.state.qos]
 
 
@@ -71,14 +105,41 @@ class DeviceCard:
     """A device with its end hosts, when it was last read, and what it amounted to then.
 
     ``state`` is ``unknown`` (never read), ``pending`` (read, and being summarized), ``new`` (no run settled it),
-    ``drifted`` or ``settled`` (as the last run left it).
+    ``drifted`` or ``settled`` (as the last run left it); ``half_way`` or ``changing`` (see `Unsettled`). That is by
+    its last reading: ``unreached`` is one that could not be read since, ``unsaved`` one that had lines that it had
+    not saved, and that no run is at.
     """
 
     device: Device
     hosts: tuple[AttachedStation, ...]
-    read: Reading | None
+    read: LastReading | None
     summary: DeviceSummary | None
     state: str
+    unreached: bool = False
+    unsaved: bool = False
+
+    @property
+    def worst(self) -> str:
+        """What a drawing says of it: that it is between two states, or was not reached, before what was read."""
+        if self.unreached and self.state not in SYMBOLS_BETWEEN:
+            return "unreached"
+        return "unsaved" if self.unsaved and self.state in _QUIET else self.state
+
+    @property
+    def symbol(self) -> str:
+        """What stands before its name in a drawing, where somebody has to act on it; else empty."""
+        symbols = {
+            "half_way": SYMBOLS_BETWEEN["half_way"],
+            "unreached": SYMBOL_UNREACHED,
+            "unsaved": SYMBOL_UNSAVED,
+        }
+        return symbols.get(self.worst, "")
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """What a table says of it: beside that it was not reached or saved only what somebody has to act on."""
+        more = [word for word, is_so in (("unreached", self.unreached), ("unsaved", self.unsaved)) if is_so]
+        return (self.state, *more) if self.state in _TO_ACT_ON or not more else tuple(more)
 
     @property
     def label(self) -> str:
@@ -102,9 +163,17 @@ class DeviceCard:
 class NetworkView:
     """A network with the last known state of its devices."""
 
-    def __init__(self, network: Network, known: KnownDevices) -> None:
+    def __init__(
+        self,
+        network: Network,
+        known: KnownDevices,
+        unsettled: Mapping[str, Unsettled] | None = None,
+        unread: Container[str] = (),
+    ) -> None:
         self.network = network
         self.known = known
+        self.unsettled = unsettled or {}
+        self._unread = unread
         self._ports: dict[str, dict[str, int]] = {}
 
     @cached_property
@@ -121,16 +190,7 @@ class NetworkView:
         hosts: defaultdict[str, list[AttachedStation]] = defaultdict(list)
         for station in self.network.stations:
             hosts[station.attach[0]].append(AttachedStation(station, self.end(station.attach)))
-        return tuple(
-            DeviceCard(
-                device,
-                tuple(hosts.get(device.name, ())),
-                self.known.readings.get(device.name),
-                self.known.summaries.get(device.name),
-                self._state(device.name),
-            )
-            for device in self.network.devices
-        )
+        return tuple(self._card(device, tuple(hosts.get(device.name, ()))) for device in self.network.devices)
 
     @cached_property
     def links(self) -> tuple[LinkView, ...]:
@@ -146,6 +206,11 @@ class NetworkView:
         return Counter(card.state for card in self.cards)
 
     @property
+    def reached(self) -> int:
+        """How many devices were read, and could be read when that was last tried."""
+        return sum(card.read is not None and not card.unreached for card in self.cards)
+
+    @property
     def oldest(self) -> datetime | None:
         """The time of the oldest reading."""
         return min((read.at for read in self.known.readings.values()), default=None)
@@ -158,7 +223,14 @@ class NetworkView:
     def end(self, port: Port) -> LinkEnd:
         """What is known of a port."""
         found = self.known.summaries.get(port[0])
-        return LinkEnd(port[0], port[1], (found.ports.get(port[1]) if found else None) or PortSummary())
+        between = self.unsettled.get(port[0])
+        return LinkEnd(
+            port[0],
+            port[1],
+            (found.ports.get(port[1]) if found else None) or PortSummary(),
+            between.state if between else "",
+            port[0] in self._unread,
+        )
 
     def address(self, end: LinkEnd) -> str:
         """The address of a port on its device's page."""
@@ -174,7 +246,21 @@ class NetworkView:
         page = (link.number - 1) // ROWS + 1
         return f"/networks/{self.network.name}?tab=links&page={page}#link-{link.number}"
 
+    def _card(self, device: Device, hosts: tuple[AttachedStation, ...]) -> DeviceCard:
+        name, read = device.name, self.known.readings.get(device.name)
+        return DeviceCard(
+            device,
+            hosts,
+            read,
+            self.known.summaries.get(name),
+            self._state(name),
+            name in self._unread,
+            read is not None and read.not_saved and name not in self.unsettled,
+        )
+
     def _state(self, device: str) -> str:
+        if device in self.unsettled:
+            return self.unsettled[device].state
         if device not in self.known.readings:
             return "unknown"
         summary = self.known.summaries.get(device)
@@ -183,13 +269,14 @@ class NetworkView:
         return {None: "new", True: "drifted", False: "settled"}[summary.drifted]
 
 
-def network_view(backend: Backend, network: Network) -> NetworkView:
-    """The view of a network, from the last readings of its devices.
+def network_view(backend: Backend, network: Network, watch: DriftWatch | None = None) -> NetworkView:
+    """The view of a network, from the last readings of its devices and the last look at all (``watch``, if known).
 
     Raises:
         StoreError: the store is away, or a reading is missing or damaged.
     """
-    return NetworkView(network, backend.summaries.of(network))
+    unread = still_unread(backend.database, watch or drift_watch(backend.database, network.name))
+    return NetworkView(network, backend.summaries.of(network), unsettled_devices(backend).get(network.name), unread)
 
 
 def _shorten(name: str, most: int) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import QosforgeError
 from qosforge.intent.match import PROTOCOLS, Match, MatchTerm
 from qosforge.intent.models import Intent, ObjectiveSpec, Scope, TrafficClass
@@ -17,7 +17,8 @@ from qosforge.policy_library.library import Policies
 from qosforge.policy_library.versions import PolicyVersion
 from qosforge.runs.record.outlines import RunOutline
 from qosforge.units import format_ratio, format_seconds
-from qosforge.web.views.class_view import COLOURS
+from qosforge.web.views.class_colours import class_colour
+from qosforge.web.views.network_runs import NetworkPolicy
 from qosforge.web.views.share_words import share_text
 
 _KEPT_IN_MIND = 512
@@ -79,17 +80,57 @@ class PolicySummary:
 
 @dataclass(frozen=True)
 class PolicyCard:
-    """A policy in a list, with its last run on every network, newest first."""
+    """A policy in a list, with its last run on every network, newest first.
+
+    ``in_force`` are the networks that hold it; ``ran_last`` says whether a run of it is the newest of a network.
+    """
 
     about: PolicyVersion
     summary: PolicySummary
     runs: tuple[RunOutline, ...]
+    in_force: frozenset[str] = frozenset()
+    ran_last: bool = False
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a run of it waits, is under way, or stands half-way."""
+        return any(not run.status.final for run in self.runs)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a network holds it, is about to, or saw it last."""
+        return bool(self.in_force) or self.is_unfinished or self.ran_last
+
+
+def policy_cards(
+    policies: Policies,
+    abouts: Sequence[PolicyVersion],
+    runs: Mapping[str, tuple[RunOutline, ...]],
+    held: Mapping[str, NetworkPolicy],
+) -> list[PolicyCard]:
+    """Policies as cards, by the last ``runs`` of all of them, by their names, and by what every network holds."""
+    newest: dict[str, str] = {}
+    for run in (run for each in runs.values() for run in each):
+        newest[run.network] = max(run.id, newest.get(run.network, ""))
+    return [
+        PolicyCard(
+            about,
+            policy_summary(policies, about),
+            mine := runs.get(about.name, ()),
+            frozenset(run.network for run in mine if held[run.network].name == about.name),
+            any(run.id == newest[run.network] for run in mine),
+        )
+        for about in abouts
+    ]
 
 
 @dataclass(frozen=True)
 class PolicyGroups:
-    """The policies of a list: those that people stored, those to start from, and those that papers describe."""
+    """The policies of a list: those that stand or wait on a network, whose-ever they are; of the others those that
+    people stored, those to start from, and those that papers describe.
+    """
 
+    active: tuple[PolicyCard, ...]
     own: tuple[PolicyCard, ...]
     starting_points: tuple[PolicyCard, ...]
     papers: tuple[PolicyCard, ...]
@@ -97,9 +138,11 @@ class PolicyGroups:
     @classmethod
     def of(cls, cards: Sequence[PolicyCard]) -> PolicyGroups:
         """The cards by group."""
-        shipped = {card.about.name: card for card in cards if card.about.at is None}
+        others = [card for card in cards if not card.is_active]
+        shipped = {card.about.name: card for card in others if card.about.at is None}
         return cls(
-            own=tuple(card for card in cards if card.about.at is not None),
+            active=tuple(card for card in cards if card.is_active),
+            own=tuple(card for card in others if card.about.at is not None),
             starting_points=tuple(shipped[name] for name in STARTING_POINTS if name in shipped),
             papers=tuple(card for name, card in shipped.items() if name not in STARTING_POINTS),
         )
@@ -143,7 +186,7 @@ def _shares(intent: Intent) -> Iterator[ClassShare]:
         yield ClassShare(
             name=entry.name,
             description=entry.description,
-            colour=number % COLOURS + 1,
+            colour=class_colour(number + 1),
             traffic=_traffic(entry.match) if entry.match else "",
             share=share_text(entry),
             first=entry.treatment.priority is not None,
@@ -179,7 +222,7 @@ def _matched(name: str, value: object) -> str:
         return str(first) if first == last else f"{first}-{last}"
     if name == "protocol":
         return next((word.upper() for word, number in PROTOCOLS.items() if number == value), f"protocol {value}")
-    return dscp_name(value) if name == "dscp" and isinstance(value, int) else str(value)
+    return dscp_label(value) if name == "dscp" and isinstance(value, int) else str(value)
 
 
 def _marks(entry: TrafficClass) -> str:
@@ -188,7 +231,7 @@ def _marks(entry: TrafficClass) -> str:
     """
     carried = []
     if entry.mark is not None and entry.mark.dscp is not None:
-        carried.append(dscp_name(entry.mark.dscp))
+        carried.append(dscp_label(entry.mark.dscp))
     if entry.mark is not None and entry.mark.precedence is not None:
         carried.append(f"precedence {entry.mark.precedence}")
     if entry.mark is not None and entry.mark.cos is not None:
@@ -196,7 +239,7 @@ def _marks(entry: TrafficClass) -> str:
     if carried:
         return ", ".join(carried)
     terms = (*entry.match.any, *entry.match.all) if entry.match else ()
-    return ", ".join(dict.fromkeys(dscp_name(code) for term in terms for code in term.dscp))
+    return ", ".join(dict.fromkeys(dscp_label(code) for term in terms for code in term.dscp))
 
 
 def _parts(classes: Sequence[TrafficClass]) -> list[float]:

@@ -20,7 +20,7 @@ MOST_CARDS = 8
 
 State = Literal["in_force", "waiting", "undone", "never"]
 STATES: tuple[State, ...] = ("in_force", "waiting", "undone", "never")
-"""What came of a policy's last run on some network; ``never``: it did not run."""
+"""``in_force``: a network holds it; else what came of its last run on a network; ``never``: it did not run."""
 Order = Literal["newest", "name"]
 
 _WAITING = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED})
@@ -75,6 +75,7 @@ class PolicyMatches:
 class PolicyList:
     """The policies that fit a search, by group; of those that people stored a page: ``shown``, with its number."""
 
+    active: PolicyMatches
     own: PolicyMatches
     starting_points: PolicyMatches
     papers: PolicyMatches
@@ -88,7 +89,12 @@ class PolicyList:
         in_order = sorted(own.cards, key=_ORDERS[search.order], reverse=search.order == "newest")
         number = min(search.number, _pages(own))
         shown = tuple(in_order[(number - 1) * AT_ONCE : number * AT_ONCE])
-        return cls(own, _matches(groups.starting_points, search), _matches(groups.papers, search), shown, number)
+        active = PolicyMatches(
+            tuple(sorted((card for card in groups.active if search.fits(card)), key=_activity)), len(groups.active)
+        )
+        return cls(
+            active, own, _matches(groups.starting_points, search), _matches(groups.papers, search), shown, number
+        )
 
     @property
     def last(self) -> int:
@@ -107,7 +113,7 @@ class PolicyList:
 
     @property
     def _groups(self) -> tuple[PolicyMatches, ...]:
-        return self.own, self.starting_points, self.papers
+        return self.active, self.own, self.starting_points, self.papers
 
 
 def search_text(card: PolicyCard) -> str:
@@ -128,8 +134,9 @@ def _pages(own: PolicyMatches) -> int:
     return max(1, -(-len(own.cards) // AT_ONCE))
 
 
-def _in_force(card: PolicyCard) -> bool:
-    return any(run.status in IN_FORCE and not run.takes_away for run in card.runs)
+def _activity(card: PolicyCard) -> tuple[bool, bool, str]:
+    """What wants somebody first, then what is in force, then what is over."""
+    return not card.is_unfinished, not card.in_force, card.about.name.lower()
 
 
 def _undone(card: PolicyCard) -> bool:
@@ -137,7 +144,7 @@ def _undone(card: PolicyCard) -> bool:
 
 
 _STATE_TESTS: dict[State, Callable[[PolicyCard], bool]] = {
-    "in_force": _in_force,
+    "in_force": lambda card: bool(card.in_force),
     "waiting": lambda card: any(run.status in _WAITING for run in card.runs),
     "undone": _undone,
     "never": lambda card: not card.runs,

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from qosforge.inventory.port_ranges import range_names
 from qosforge.platforms.names import ONE_MARK_EACH
 from qosforge.web.views.devices import PortView, QueueView
+
+
+@dataclass(frozen=True)
+class PortHeading:
+    """Ports that one line tells: a port, or those without a neighbour of which the inventory says the same."""
+
+    ports: tuple[PortView, ...]
+
+    @property
+    def first(self) -> PortView:
+        """The one whose facts are those of all."""
+        return self.ports[0]
+
+    @property
+    def name(self) -> str:
+        """Their names, with ranges of numbers: ``GigabitEthernet0/1-39, 48``."""
+        names = range_names(view.name for view in self.ports)
+        return ", ".join(re.sub(r"[\[\]]", "", name).replace(",", ", ") for name in names)
 
 
 @dataclass(frozen=True)
@@ -21,6 +41,14 @@ class PortGroup:
     def first(self) -> PortView:
         """The one whose queues and rules stand for all."""
         return self.ports[0]
+
+    @property
+    def headings(self) -> tuple[PortHeading, ...]:
+        """The ports, those that are alike in one line, which stands where the first of them does."""
+        alike: dict[Hashable, list[PortView]] = {}
+        for view in self.ports:
+            alike.setdefault(_facts(view) or view.anchor, []).append(view)
+        return tuple(PortHeading(tuple(views)) for views in alike.values())
 
     @property
     def busy_queues(self) -> tuple[QueueView, ...]:
@@ -40,7 +68,7 @@ class PortGroup:
 
 
 def port_groups(views: Sequence[PortView]) -> tuple[PortGroup, ...]:
-    """The ports in groups, each where its first port stands; a port that drifted, or was not read, stands alone."""
+    """The ports in groups, each where its first port stands; one that drifted, or is not there, stands alone."""
     groups: dict[Hashable, list[PortView]] = {}
     for view in views:
         groups.setdefault(_treatment(view) or view.anchor, []).append(view)
@@ -59,9 +87,20 @@ def port_groups(views: Sequence[PortView]) -> tuple[PortGroup, ...]:
     return tuple(found)
 
 
+def _facts(view: PortView) -> Hashable:
+    """What the line of a port says beside its name; nothing of one that has a line of its own."""
+    entry = view.interface
+    if entry is None or view.far:
+        return None
+    line = (entry.rate, entry.usable, entry.encapsulation, entry.tagged, frozenset(entry.tags))
+    return line, view.port and view.port.qos, view.only_marks
+
+
 def _treatment(view: PortView) -> Hashable:
     port = view.port
-    if port is None or port.state is None or port.changes or port.differences or port.device_drifted:
+    if port is None:
+        return "not read"
+    if port.state is None or port.changes or port.differences or port.device_drifted:
         return None
     return _egress(view), _ingress(view), view.efficiency
 

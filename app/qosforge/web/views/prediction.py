@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from qosforge.api.backend import Backend
+from qosforge.api.backend import SHORT_SECONDS, Backend
 from qosforge.api.jobs.preview import policy_digest
 from qosforge.api.jobs.queue import JobProgress
+from qosforge.compiler.candidate import make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.deltaq.objective import Outcome
 from qosforge.deploy.driver_and_platform import require_installed
@@ -21,15 +23,24 @@ from qosforge.intent.models import Intent
 from qosforge.intent.policy_source import PolicySource, load_policy
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText
-from qosforge.prediction.predict import SimulatedTime, predict
+from qosforge.prediction.predict import predict
+from qosforge.prediction.record import SimulatedTime, left_to_run
+from qosforge.prediction.today import simulate_today
 from qosforge.release import release
 from qosforge.reports.evidence import interval, observed, why_open
 from qosforge.reports.figures import Figure, figures_of
+from qosforge.reports.open_bounds import OpenBounds, open_bounds
 from qosforge.reports.table import format_bound
-from qosforge.reports.unjudged_trade_offs import UnjudgedTradeOff, figures_by_class, unjudged_trade_offs
+from qosforge.reports.unjudged_trade_offs import (
+    UnjudgedTradeOff,
+    before_by_measurement,
+    before_by_today,
+    figures_by_class,
+    unjudged_trade_offs,
+)
 from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
 from qosforge.runs.views.last_measurement import LastMeasurement, last_measurement
-from qosforge.tester.measurement.document import Measurement
+from qosforge.tester.measurement.document import Measurement, When
 from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
 
@@ -45,7 +56,8 @@ class ComparedRun:
 class PredictionView:
     """A prediction: the bounds with what would be seen of each, and the figures by scenario.
 
-    ``compared`` is the run whose measurement stands beside it.
+    ``compared`` is the run whose measurement stands beside it; ``stands`` says that no device would change, so that
+    this is a measurement of the policy itself.
     """
 
     outcome: Outcome
@@ -58,6 +70,7 @@ class PredictionView:
     compared: ComparedRun | None
     trade_offs: tuple[UnjudgedTradeOff, ...]
     """What classes without an objective would pay."""
+    stands: bool = False
 
     amount = staticmethod(format_bound)
     observed = staticmethod(observed)
@@ -70,13 +83,32 @@ class PredictionView:
         return any("before" in row.sides for row in self.rows)
 
     @property
+    def is_measured(self) -> bool:
+        """Whether every bound was measured on what devices hold, which would stay as it is."""
+        return self.stands and self.compared is not None and all("before" in row.sides for row in self.rows)
+
+    @property
     def cut_short(self) -> tuple[SimulatedTime, ...]:
         """The scenarios that were simulated for less time than the policy wants them measured."""
         return tuple(each for each in self.simulated if each.seconds < each.wanted)
 
+    @property
+    def left_to_run(self) -> SimulatedTime | None:
+        """The scenario of which the least was simulated, where a run decides the bounds that are open."""
+        return left_to_run(self.simulated, self.findings)
+
+    @property
+    def open_bounds(self) -> tuple[OpenBounds, ...]:
+        """What keeps bounds open."""
+        return open_bounds(self.rows, self._side)
+
+    @property
+    def _side(self) -> When:
+        return "before" if self.is_measured else "predicted"
+
     def bounds(self, outcome: Outcome) -> tuple[VerdictRow, ...]:
-        """The bounds that come out like this."""
-        return tuple(row for row in self.rows if row.sides["predicted"].outcome == outcome)
+        """The bounds that come out like this, measured where that holds, else predicted."""
+        return tuple(row for row in self.rows if row.sides[self._side].outcome == outcome)
 
 
 @dataclass(frozen=True)
@@ -138,7 +170,10 @@ def predict_view(
     """
     require_installed(network)
     compilation = compile_intent(load_policy(written), network, running)
+    begun = time.monotonic()
     prediction = predict(compilation, running)
+    took = time.monotonic() - begun
+    today = simulate_today(compilation, running, prediction.timings, took=took, within=SHORT_SECONDS)
     before = _comparable(prediction.measurement, measured) if last else None
     found = prediction.verdicts
     now = _judge(compilation.intent.intent, network, before) if before else ()
@@ -154,10 +189,16 @@ def predict_view(
         figures={name: tuple(one for one in figures if one.scenario == name) for name in titles},
         trade_offs=unjudged_trade_offs(
             compilation.intent.intent.classes,
-            figures_by_class(before) if before else {},
+            before_by_measurement(before)
+            if before and not any(each.figures for each in today)
+            else before_by_today(today),
             figures_by_class(prediction.measurement),
         ),
         compared=ComparedRun(last.run.id, last.run.created) if last and before else None,
+        stands=all(
+            device.name in running and make_candidate(device, running[device.name]).empty
+            for device in compilation.devices
+        ),
     )
 
 

@@ -25,9 +25,8 @@ from qosforge.reports.gathered_changes import GatheredChange, difference_or_line
 from qosforge.reports.grouped_findings import FindingGroup, GroupRow, group_findings
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 from qosforge.reports.proofs import Proofs, proof_of, proofs
+from qosforge.web.views.class_colours import class_colour
 
-COLOURS = 8
-"""Traffic classes have one of so many colours, by their number."""
 MAX_WHOLE_DEVICES = 100
 """Devices that are previewed in one answer; more come in parts, which are shown as they are compiled."""
 FIRST_PART, PART = 5, 25
@@ -345,6 +344,17 @@ class PreviewView:
         found = {one.device for one in self.preview.findings if one.severity is Severity.ERROR}
         return tuple(device.name for device in self.devices if device.name in found)
 
+    @property
+    def refused_classes(self) -> dict[str, tuple[str, ...]]:
+        """By the name of a class that errors are of, the devices that cannot do what it asks for."""
+        found: dict[str, list[str]] = {}
+        for one in self.preview.findings:
+            if one.severity is Severity.ERROR and one.device:
+                for name in (one.traffic_class, *(row.traffic_class for row in one.rows)):
+                    if name:
+                        found.setdefault(name, []).append(one.device)
+        return {name: tuple(dict.fromkeys(devices)) for name, devices in found.items()}
+
     @cached_property
     def proofs(self) -> Proofs:
         """What our own checks proved and refuted; Batfish is asked by a run."""
@@ -379,4 +389,4 @@ def severity_counts(findings: Iterable[FindingDocument]) -> Mapping[str, int]:
 
 
 def _class(each: ClassDocument) -> PreviewClass:
-    return PreviewClass(each.name, (each.number - 1) % COLOURS + 1, each.line)
+    return PreviewClass(each.name, class_colour(each.number), each.line)

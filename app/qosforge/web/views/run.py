@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 from urllib.parse import urlencode
@@ -14,50 +13,56 @@ from urllib.parse import urlencode
 from qosforge.access.roles import Principal, Role
 from qosforge.api.backend import Backend
 from qosforge.api.run_models import without_secrets
+from qosforge.deploy.not_saved import not_saved
 from qosforge.device_names import name_devices
-from qosforge.errors import InputError
 from qosforge.findings import Finding, Severity
-from qosforge.intent.loader import parse_intent
 from qosforge.intent.treatment import TrafficClass
 from qosforge.inventory.changes import Approval
 from qosforge.reports.evidence import interval, observed, why_open
-from qosforge.reports.folded_findings import FindingFold, fold_findings
 from qosforge.reports.gathered_changes import GatheredChange
-from qosforge.reports.grouped_findings import FindingGroup, group_findings
 from qosforge.reports.model import DeviceReport, RunReport
-from qosforge.reports.proofs import Proofs, proofs
 from qosforge.reports.table import format_bound
 from qosforge.reports.trade_offs import side_texts
+from qosforge.reports.unjudged_trade_offs import TradeOffFigure, UnjudgedTradeOff
 from qosforge.run_outcome import RunOutcome
 from qosforge.runs.record.attempts import AttemptCause, attempt_causes
-from qosforge.runs.record.events import Event
 from qosforge.runs.record.expired import RETENTION_STAGE
 from qosforge.runs.record.gathered_errors import gather_errors
 from qosforge.runs.record.invalid_state import BetweenStates, ChangedSince, RunExpired
-from qosforge.runs.record.rolled_back import rollbacks_of
+from qosforge.runs.record.readings import last_unsaved
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.set_aside import CODES
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.summaries import MeasurementSummary
-from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.allowed_actions import AllowedActions, Denial, allowed_actions
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.progress import Progress, progress
+from qosforge.runs.views.trade_offs import policy_classes, worse_beside_objectives
 from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.tester.measurement.document import Side
 from qosforge.web.views.device_changes import changes_of, count_lines, diff_lines, lines_back, lines_left
-from qosforge.web.views.run_classes import ClassTile, class_tiles
-from qosforge.web.views.run_devices import device_rows
-from qosforge.web.views.run_figures import DrawnFigures
+from qosforge.web.views.drawn_figures import DrawnFigures
+from qosforge.web.views.network_runs import networks_in_force
+from qosforge.web.views.run_advice import ClassAdvice, class_advice
+from qosforge.web.views.run_approved import RunApproved
+from qosforge.web.views.run_classes import ClassTile, class_numbers, class_tiles
+from qosforge.web.views.run_devices import DeviceRows, device_rows, errors_beside
+from qosforge.web.views.run_events import EventSearch, RunEvents
+from qosforge.web.views.run_findings import RunFindings
 from qosforge.web.views.run_reasons import RunReasons
-from qosforge.web.views.run_steps import StageRow, Step, refused_rollback, rollback_rows, stage_rows, steps_of
-from qosforge.web.views.run_trade_offs import UnjudgedTradeOffs, run_trade_offs
+from qosforge.web.views.run_rollback import RunRollback
+from qosforge.web.views.run_steps import (
+    Step,
+    StepRow,
+    has_failed,
+    step_rows,
+    steps_of,
+)
+from qosforge.web.views.run_tab import Tab, default_tab
+from qosforge.web.views.run_under_way import UnderWay, under_way
 from qosforge.web.views.run_verdicts import RunVerdicts
 
-Tab = Literal["changes", "objectives", "figures", "findings", "events"]
-
-SHOWN_EVENTS = 100
-"""Events that the page lists; REST has all of them."""
 _AS_BEFORE = frozenset({"undone", "nothing to change", "not touched", "not changed"})
 _ABOUT_TO_TOUCH = frozenset({RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED, RunStatus.PENDING, RunStatus.RUNNING})
 
@@ -67,25 +72,12 @@ def _gives(stage: Stage) -> bool:
     return stage.outcome is not None and stage.name not in ("read", "compile", "push", "counters")
 
 
-def _default_tab(run: Run, report: RunReport) -> Tab:
-    """What is looked at first: what is to be decided on, what came of it, or what happened."""
-    if report.question:
-        return "objectives"
-    match run.status:
-        case RunStatus.REJECTED:
-            return "findings"
-        case RunStatus.RUNNING | RunStatus.NEEDS_RECOVERY | RunStatus.FAILED:
-            return "events"
-    if run.verdict is Verdict.BROKEN:
-        return "objectives"
-    return "figures" if report.verdicts_after else "changes"
-
-
 @dataclass(frozen=True)
 class RunView:
     """A run as ``caller`` may see it; each part is looked up when a template first asks for it.
 
-    ``chosen`` is the part of the page that was asked for; ``scenario`` and ``figure`` are which figure.
+    ``chosen`` is the part of the page that was asked for; ``scenario`` and ``figure`` are which figure, ``search``
+    is which events.
     """
 
     backend: Backend
@@ -94,11 +86,12 @@ class RunView:
     chosen: Tab | Literal[""] = ""
     scenario: str = ""
     figure: str = ""
+    search: EventSearch = field(default_factory=EventSearch)
 
     @property
     def tab(self) -> Tab:
         """The part that the page shows."""
-        return self.chosen or _default_tab(self.run, self.report)
+        return self.chosen or default_tab(self.run, self.report, drawn=bool(self.measured and self.drawn.document))
 
     @property
     def query(self) -> str:
@@ -123,11 +116,14 @@ class RunView:
 
     @cached_property
     def report(self) -> RunReport:
-        """All that is known but the measurements; for a viewer without the lines that the run did not change."""
-        return self._report_of(self.run.id)
+        """All that is known but the measurements; for a viewer without the lines that the run did not change.
 
-    def _report_of(self, run_id: str) -> RunReport:
-        found = self.backend.run_requests.detail(run_id, measurements=False)
+        Of a run that was approved it is what was approved, until it goes on.
+        """
+        return self._report_of(self.run.id, self.approved.attempt if self.approved else None)
+
+    def _report_of(self, run_id: str, attempt: int | None = None) -> RunReport:
+        found = self.backend.run_requests.detail(run_id, measurements=False, attempt=attempt)
         return found if self.may(Role.OPERATOR) else without_secrets(found)
 
     @property
@@ -136,7 +132,7 @@ class RunView:
         return self._query("figures")
 
     def _query(self, tab: Tab | Literal[""]) -> str:
-        asked = (("tab", tab), ("scenario", self.scenario), ("figure", self.figure))
+        asked = (("tab", tab), ("scenario", self.scenario), ("figure", self.figure), *self.search.parameters)
         return urlencode([(name, value) for name, value in asked if value])
 
     @staticmethod
@@ -195,29 +191,29 @@ class RunView:
         judged = self.judged.by_step(self.run.status is RunStatus.NO_CHANGES)
         return steps_of(self.run, self.progress, decisions, judged, asks=self.approval != "none")
 
-    stage_rows = staticmethod(stage_rows)
-    device_rows = staticmethod(device_rows)
+    def step_rows(self, *, earlier: bool) -> list[StepRow]:
+        """The steps of the last attempt, or of those before it, as they are listed with the decisions."""
+        return step_rows(self.progress, self.report.decisions, earlier=earlier)
+
+    @cached_property
+    def device_rows(self) -> DeviceRows:
+        """The rows of its devices."""
+        return device_rows(self.progress.devices, half_way=self.run.status is RunStatus.NEEDS_RECOVERY)
+
+    errors_beside = staticmethod(errors_beside)
+    has_failed = staticmethod(has_failed)
     gather_errors = staticmethod(gather_errors)
     name_devices = staticmethod(name_devices)
 
     @cached_property
-    def failed_stages(self) -> frozenset[tuple[str, int]]:
-        """Name and attempt of each stage that ended with errors of devices, which its event does not say."""
-        seen = self.progress
-        return frozenset(
-            (stage.name, stage.attempt) for stage in (*seen.earlier, *seen.stages) if stage.summary.errors
-        )
+    def under_way(self) -> UnderWay | None:
+        """What it is doing right now, and how far it is; ``None`` while it does nothing."""
+        return under_way(self.run.resolved, self.progress, self.backend.run_requests.rules(self.run).changes)
 
-    @property
-    def refused_rollback(self) -> tuple[StageRow, datetime] | None:
-        """The last tries at rolling back that failed alike, and when it was done; ``None`` where it was not so."""
-        return refused_rollback(self.progress.stages)
-
-    @property
-    def last_rollback(self) -> StageRow | None:
-        """The tries at rolling back that failed alike, the newest of them."""
-        rows = rollback_rows(self.progress.stages)
-        return rows[-1] if rows else None
+    @cached_property
+    def rollback(self) -> RunRollback:
+        """How its change was, or is being, rolled back."""
+        return RunRollback(self.backend.run_requests.store, self.run, self.progress)
 
     @cached_property
     def attempt_causes(self) -> Mapping[AttemptCause, int]:
@@ -230,22 +226,24 @@ class RunView:
         return class_tiles(self.judged.rows, self.judged.sides, self._policy_classes)
 
     @cached_property
-    def trade_offs(self) -> UnjudgedTradeOffs:
-        """The classes without an objective that fare worse by the change."""
-        return run_trade_offs(self.backend.artifacts, self.progress.stages, self.judged.sides, self._policy_classes)
+    def class_numbers(self) -> Mapping[str, int]:
+        """The place of each class in the policy, by its name."""
+        return class_numbers(self._policy_classes)
 
     @property
     def _policy_classes(self) -> tuple[TrafficClass, ...]:
-        resolved, artifacts = self.run.resolved, self.backend.artifacts
-        if not self.judged.rows or not resolved.intent_artifact or self.given_up:
-            return ()
-        included = {name: artifacts.get_text(kept) for name, kept in resolved.intent_included.items()}
-        text = artifacts.get_text(resolved.intent_artifact)
-        try:
-            loaded = parse_intent(text, resolved.intent_file, resolved.intent_parameters, included)
-        except InputError:  # of a release whose language this one does not read any more
-            return ()
-        return tuple(loaded.intent.classes)
+        return () if self.given_up else policy_classes(self.backend.artifacts, self.run.resolved)
+
+    @property
+    def trade_offs(self) -> tuple[UnjudgedTradeOff, ...]:
+        """The classes without an objective that fare worse by the change."""
+        return self.report.unjudged_trade_offs
+
+    @cached_property
+    def beside_objectives(self) -> Mapping[str, tuple[TradeOffFigure, ...]]:
+        """What the judged classes fare worse in that their objectives do not bound."""
+        stages = () if self.given_up else self._stages
+        return worse_beside_objectives(self.backend.artifacts, self.run.resolved, stages)
 
     @property
     def objectives(self) -> tuple[int, int, int]:
@@ -253,41 +251,35 @@ class RunView:
         met, open_, judged = ([getattr(one, of) for one in self.classes] for of in ("met", "open", "judged"))
         return sum(met), sum(open_), sum(judged)
 
+    @property
+    def class_advice(self) -> tuple[ClassAdvice, ...]:
+        """What can be done about each class that misses objectives on the side that was judged last."""
+        sides = self.judged.sides
+        return class_advice(self.judged.rows, sides[-1], self.report.findings) if sides else ()
+
     @cached_property
     def drawn(self) -> DrawnFigures:
         """The figures that are kept with the run."""
         return DrawnFigures(self.backend, self.run.id, self.measured, self.scenario)
 
     @cached_property
-    def finding_groups(self) -> tuple[FindingGroup[Finding], ...]:
-        """The findings, grouped as a preview does it, the gravest first."""
-        return group_findings(self.report.findings)
-
-    @property
-    def finding_folds(self) -> tuple[FindingFold[Finding], ...]:
-        """The same; many of one code, each with a message of its own, stand together."""
-        return tuple(fold_findings(self.finding_groups))
+    def found(self) -> RunFindings:
+        """Its findings."""
+        return RunFindings(self.report)
 
     @cached_property
-    def events(self) -> list[Event]:
-        """The newest events, newest first."""
-        return self.backend.run_requests.store.events.newest(self.run.id, SHOWN_EVENTS)
+    def not_saved(self) -> tuple[Finding, ...]:
+        """What would stop it at devices that it would change: lines not saved when they were last read."""
+        names = [device.name for device in self.changed]
+        found = last_unsaved(self.backend.database, self.run.network, names)
+        return tuple(not_saved(name, lines) for name, lines in found.items())
 
     @cached_property
-    def event_count(self) -> int:
-        """How many events there are, those that are not shown included."""
-        some = len(self.events)
-        return some if some < SHOWN_EVENTS else self.backend.run_requests.store.events.count(self.run.id)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """One finding of each group, the gravest first: as they are counted."""
-        return [group.finding for group in self.finding_groups]
-
-    @cached_property
-    def proofs(self) -> Proofs:
-        """What the run's validation proved, refuted, and left open."""
-        return proofs(self.report.findings)
+    def events(self) -> RunEvents:
+        """The events that are looked for."""
+        seen, events = self.progress, self.backend.run_requests.store.events
+        devices = tuple(each.device for each in seen.devices)
+        return RunEvents(events, self.run.id, (*seen.earlier, *seen.stages), devices, self.search)
 
     def may_set_aside(self, finding: Finding) -> bool:
         """Whether the caller may begin a new run without minding a finding that this one was rejected for."""
@@ -309,8 +301,8 @@ class RunView:
     @property
     def checked(self) -> bool:
         """Whether the compiled changes were checked, so that there are findings or none."""
-        return any(stage.name == "validate" and stage.outcome for stage in self.progress.stages) or bool(
-            self.findings
+        return any(stage.name == "validate" and stage.outcome for stage in self._stages) or bool(
+            self.report.findings
         )
 
     @property
@@ -347,7 +339,7 @@ class RunView:
     @property
     def measured(self) -> str:
         """Changes with what there is to draw; empty where that is nothing."""
-        told = (stage.summary for stage in self.progress.stages if isinstance(stage.summary, MeasurementSummary))
+        told = (stage.summary for stage in self._stages if isinstance(stage.summary, MeasurementSummary))
         given = [summary.measurement for summary in told if summary.measurement]
         return hashlib.sha256(" ".join(given).encode()).hexdigest()[:16] if given and not self.given_up else ""
 
@@ -360,6 +352,19 @@ class RunView:
     def reasons(self) -> RunReasons:
         """Why it ended without its change, or stopped."""
         return RunReasons(self.run.status, self.outcome, self.progress.stages, self.report)
+
+    @cached_property
+    def approved(self) -> RunApproved | None:
+        """Its approval, while it has not gone on since."""
+        return RunApproved.of(self.run, self.progress, self.backend.run_requests.store.decisions.on(self.run.id))
+
+    @property
+    def _stages(self) -> tuple[Stage, ...]:
+        """The stages of the attempt that the report is about."""
+        seen, of = self.progress, self.approved
+        if of is None or not of.has_begun:
+            return seen.stages
+        return tuple(stage for stage in seen.earlier if stage.run_attempt == of.attempt)
 
     @property
     def is_as_before(self) -> bool:
@@ -377,9 +382,10 @@ class RunView:
         return awaited_side(self.run)
 
     @cached_property
-    def rollbacks_of(self) -> list[Run]:
-        """The runs that were started to roll this one back."""
-        return rollbacks_of(self.backend.run_requests.store, self.run)
+    def policy_now(self) -> str | None:
+        """The policy that the network's devices hold by its runs now; ``None`` where none stands."""
+        network = self.run.network
+        return networks_in_force(self.backend.database, [network])[network].name
 
     @property
     def given_up(self) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from qosforge.deltaq.objective import BoundVerdict, Outcome, combine
+from qosforge.deltaq.objective import Outcome, combine
 from qosforge.intent.models import TrafficClass, every_class
 from qosforge.reports.evidence import observed
 from qosforge.reports.table import format_bound
 from qosforge.reports.verdict_rows import VerdictRow
 from qosforge.tester.measurement.document import When
+from qosforge.web.views.run_verdicts import worst_row
 from qosforge.web.views.share_words import share_text
 
 _KINDS = ("delay", "loss", "variation", "mean")
@@ -18,7 +19,10 @@ _KINDS = ("delay", "loss", "variation", "mean")
 
 @dataclass(frozen=True)
 class Metric:
-    """One figure of a class: the worst of its paths, where several are judged. Texts; empty where not known."""
+    """One figure of a class on the worst of its paths, where several are judged: what was seen there, also before.
+
+    Texts; empty where not known.
+    """
 
     kind: str
     label: str
@@ -48,12 +52,17 @@ class ClassTile:
     share: str
 
 
+def class_numbers(classes: Sequence[TrafficClass]) -> dict[str, int]:
+    """The place of each class in its policy, from 1 on, by which it has its colour."""
+    return {each.name: number for number, each in enumerate(every_class(classes), 1)}
+
+
 def class_tiles(
     rows: Sequence[VerdictRow], sides: Sequence[When], classes: Sequence[TrafficClass]
 ) -> tuple[ClassTile, ...]:
     """The judged classes in the order of the policy; ``sides`` are those on which anything was judged."""
     known = {each.name: each for each in every_class(classes)}
-    numbers = {name: number for number, name in enumerate(known, 1)}
+    numbers = class_numbers(classes)
     by_class: dict[str, list[VerdictRow]] = {}
     for row in rows:
         by_class.setdefault(row.traffic_class, []).append(row)
@@ -89,12 +98,8 @@ def _metric(kind: str, rows: Iterable[VerdictRow], last: When) -> Metric | None:
     if not found:
         return None
     label = next((row.bound.label for row in found if "p95" in row.bound.label), found[0].bound.label)
-    worst = max((row for row in found if row.bound.label == label), key=lambda row: _size(row.sides[last]))
-    before = max(
-        (row.sides["before"] for row in found if row.bound.label == label and "before" in row.sides),
-        key=_size,
-        default=None,
-    )
+    worst = worst_row([row for row in found if row.bound.label == label], last)
+    before = worst.sides.get("before")
     return Metric(
         kind=kind,
         label=label,
@@ -104,7 +109,3 @@ def _metric(kind: str, rows: Iterable[VerdictRow], last: When) -> Metric | None:
         outcome=combine([row.sides[last].outcome for row in found if row.bound.label == label]),
         path=worst.path or worst.scenario,
     )
-
-
-def _size(bound: BoundVerdict) -> float:
-    return bound.observed.number() or 0.0

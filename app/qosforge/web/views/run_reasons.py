@@ -11,6 +11,7 @@ from qosforge.run_outcome import AdviceKind, OutcomeReason, RunOutcome
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.views.failure_reasons import failure_reasons
+from qosforge.web.views.run_refusal import RunRefusal
 
 _NOT_KEPT = frozenset({RunStatus.ROLLED_BACK, RunStatus.FAILED, RunStatus.REJECTED, RunStatus.NEEDS_RECOVERY})
 
@@ -42,9 +43,7 @@ class RunReasons:
 
     @property
     def why(self) -> str:
-        """Why it was rolled back, in a sentence: of objectives that are not met the first, which says more."""
-        if self._is_unmet:
-            return self.unmet[0]
+        """Why it was rolled back, in a sentence."""
         why = [one for one in self.every if one.step == self.every[0].step]
         return "; ".join(f"{one.device}: {one.message}" if one.device else one.message for one in why)
 
@@ -57,10 +56,15 @@ class RunReasons:
                 why = () if self.unmet else tuple(one.message for one in self.every[1:])
                 return (*why, *self._failures(self.every))
             case RunStatus.ROLLED_BACK:
-                return self.because[1:] if self._is_unmet else self._failures(self.every)
+                return self.because if self.is_unmet else self._failures(self.every)
             case RunStatus.REJECTED:
                 return self.because[1:]
         return self._failures(self.every)
+
+    @cached_property
+    def refusal(self) -> RunRefusal | None:
+        """The errors that it was rejected for; ``None`` where it was not, or for something else."""
+        return RunRefusal.of(self.report.findings) if self.status is RunStatus.REJECTED else None
 
     @cached_property
     def unmet(self) -> tuple[str, ...]:
@@ -68,7 +72,8 @@ class RunReasons:
         return failure_reasons((), self.report)
 
     @property
-    def _is_unmet(self) -> bool:
+    def is_unmet(self) -> bool:
+        """Whether it was rolled back for objectives, which are known one by one."""
         return bool(self.outcome and self.outcome.advice is AdviceKind.CHANGE_POLICY and self.unmet)
 
     def _failures(self, told: Sequence[OutcomeReason] = ()) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.tables import RunStatus, StageOutcome
 from qosforge.runs.views.progress import DeviceStep, Progress, StepState
 
-State = Literal["done", "now", "waiting", "failed", "open"]
+State = Literal["done", "broken", "inconclusive", "now", "waiting", "failed", "open"]
+"""``broken`` and ``inconclusive`` are measurements that were done, by what they show of the objectives."""
 
 _STAGES: dict[str, tuple[str, ...]] = {
     "read": ("read",),
@@ -57,8 +58,10 @@ class Step:
     """Devices that it is at now."""
     devices: str = ""
     """How many of them it is done with: ``3/9``; empty where it is not done device by device."""
+    by: str = ""
+    """Of an approval: who gave it."""
     broken: int = 0
-    """Of a measurement: the objectives that it shows to be broken. It is done none the less."""
+    """Of a measurement: the objectives that it shows to be broken."""
     inconclusive: int = 0
 
 
@@ -73,6 +76,12 @@ class StageRow:
     tries: int
     first: datetime
     seconds: float
+    number: int = 0
+    """Of a rollback that took several rows: which try at it the last one was. Else 0."""
+
+
+StepRow = StageRow | DecisionReport
+"""What a row of the list of steps is about: a stage, or a decision that was waited for."""
 
 
 def stage_rows(stages: Sequence[Stage]) -> list[StageRow]:
@@ -83,20 +92,25 @@ def stage_rows(stages: Sequence[Stage]) -> list[StageRow]:
             rows[-1].append(stage)
         else:
             rows.append([stage])
-    return [StageRow(row[-1], len(row), row[0].started, _seconds(row)) for row in rows]
+    several = sum(row[0].name == "rollback" for row in rows) > 1
+    found, tried = [], 0
+    for row in rows:
+        again = several and row[0].name == "rollback"
+        tried += len(row) if again else 0
+        found.append(StageRow(row[-1], len(row), row[0].started, _seconds(row), tried if again else 0))
+    return found
 
 
-def rollback_rows(stages: Sequence[Stage]) -> list[StageRow]:
-    """The tries at rolling back, as they are listed."""
-    return [row for row in stage_rows(stages) if row.last.name == "rollback"]
+def step_rows(progress: Progress, decisions: Sequence[DecisionReport], *, earlier: bool) -> list[StepRow]:
+    """The steps of a run as they are listed, with the decisions on it, in the order of their time.
 
-
-def refused_rollback(stages: Sequence[Stage]) -> tuple[StageRow, datetime] | None:
-    """The last tries at rolling back that failed alike, and when it was done; ``None`` where it was not so."""
-    rows = rollback_rows(stages)
-    failed = [row for row in rows if row.last.summary.errors]
-    back = rows[-1].last.ended if rows else None
-    return None if not failed or back is None or failed[-1] is rows[-1] else (failed[-1], back)
+    Those of the last attempt, or with ``earlier`` of the attempts before it: a decision is listed there where a
+    step of theirs began after it.
+    """
+    last = max((stage.started for stage in progress.earlier), default=None)
+    told = [one for one in decisions if (last is not None and one.at < last) == earlier]
+    rows: list[StepRow] = [*stage_rows(progress.earlier if earlier else progress.stages), *told]
+    return sorted(rows, key=lambda row: row.first if isinstance(row, StageRow) else row.at)
 
 
 def _fails_like(stage: Stage, other: Stage) -> bool:
@@ -133,16 +147,41 @@ def steps_of(
         return tuple(found)
     at = names.index("approve")
     passed = any(step.state != "open" for step in found[at + 1 :])
-    state: State = "waiting" if run.status is RunStatus.NEEDS_APPROVAL else "done" if passed or approved else "open"
-    found[at] = Step("approve", state, since=run.updated if state == "waiting" else None)
+    state: State = "open"
+    if waits:
+        state = "waiting"
+    elif passed or approved:
+        state = "done"
+    elif decisions:
+        state = "failed"  # it was rejected
+    given = decisions[-1] if decisions and state != "waiting" else None
+    found[at] = Step(
+        "approve",
+        state,
+        None if given is None else _waited(given, progress),
+        run.updated if state == "waiting" else None,
+        by="" if given is None else given.by,
+    )
     return tuple(found)
+
+
+def _waited(decision: DecisionReport, progress: Progress) -> float | None:
+    """Seconds that a change waited for its decision; ``None`` where what came before is not known any more."""
+    stages = (*progress.earlier, *progress.stages)
+    ended = [stage.ended for stage in stages if stage.ended is not None and stage.ended <= decision.at]
+    return (decision.at - max(ended)).total_seconds() if ended else None
 
 
 def _is_before_approval(run: Run, progress: Progress) -> bool:
     """Whether a run that goes on has begun nothing yet that would follow an approval."""
+    return not run.status.final and not any(is_after_approval(stage.name) for stage in progress.stages)
+
+
+def is_after_approval(stage: str) -> bool:
+    """Whether a stage belongs to a step that follows an approval."""
     names = list(_STAGES)
-    later = {stage for name in names[names.index("approve") + 1 :] for stage in _STAGES[name]}
-    return not run.status.final and later.isdisjoint(stage.name for stage in progress.stages)
+    later = names[names.index("approve") + 1 :]
+    return any(stage.partition("-look-")[0] in _STAGES[name] for name in later)
 
 
 def _step(name: str, run: Run, progress: Progress, judged: Judged | None) -> Step:
@@ -152,13 +191,14 @@ def _step(name: str, run: Run, progress: Progress, judged: Judged | None) -> Ste
         return Step(name, "open")
     open_ = next((stage for stage in stages if stage.outcome is None), None)
     if open_ is not None and not run.status.final:
-        return Step(name, "now", _seconds(stages), open_.started, busy, counted)
+        done = _seconds(stages)  # what it was at before counts, too: it is one step for who looks on
+        return Step(name, "now", done, open_.started - timedelta(seconds=done), busy, counted)
     last_tries = {stage.name: stage for stage in stages}.values()
-    failed = any(_failed(stage) for stage in last_tries) or (judged is None and _is_why(name, run))
+    failed = any(has_failed(stage) for stage in last_tries) or (judged is None and _is_why(name, run))
     told = judged or Judged(0, 0)
     return Step(
         name,
-        "failed" if failed else "done",
+        "failed" if failed else "broken" if told.broken else "inconclusive" if told.inconclusive else "done",
         _seconds(stages),
         devices=counted if failed else "",
         broken=told.broken,
@@ -171,7 +211,8 @@ def _is_why(name: str, run: Run) -> bool:
     return run.status is RunStatus.ROLLED_BACK and name != "rollback" and run.reason_step in _STAGES[name]
 
 
-def _failed(stage: Stage) -> bool:
+def has_failed(stage: Stage) -> bool:
+    """Whether a stage failed, also where it was done and found errors that stand against going on."""
     return stage.outcome is StageOutcome.FAILED or bool(
         stage.summary.errors or getattr(stage.summary, "refused", 0)
     )

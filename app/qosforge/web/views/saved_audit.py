@@ -45,11 +45,20 @@ class DeviceFile:
 
 @dataclass(frozen=True)
 class FilePlatform:
-    """A file whose lines do not tell its platform: the one that was chosen, or ``why`` there is none."""
+    """A file whose lines do not tell its platform: the one that was chosen, or ``why`` there is none.
+
+    ``left_out``: a person said that it has none.
+    """
 
     file: str
     platform: str
     why: str
+    left_out: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said yet what it is."""
+        return not self.platform and not self.left_out
 
 
 @dataclass(frozen=True)
@@ -91,7 +100,7 @@ def submit_saved_audit(
 ) -> str:
     """Audit files in the background; returns the id by which the same person finds the result while it is kept.
 
-    ``platforms`` are those of files whose lines do not tell theirs.
+    ``platforms`` are those of files whose lines do not tell theirs; of one that is to be left out it is "".
 
     Raises:
         TooBusy: too many jobs of this person wait.
@@ -166,16 +175,17 @@ def pack_audit(files: Files, platforms: Mapping[str, str]) -> PackedAudit:
 
 
 def saved_audit_view(files: Files, platforms: Mapping[str, str]) -> SavedAuditView:
-    """Audit configurations without an inventory, for people.
+    """Audit configurations without an inventory, for people; ``platforms`` as `submit_saved_audit` takes them.
 
     Raises:
         InputError: none of the files is a configuration.
     """
+    chosen = {name: told for name, told in platforms.items() if told}
     texts = ((name, partial(configuration_text, data, Place(file=name))) for name, data in files)
-    read, notes = sort_configurations(texts, platforms)
+    read, notes = sort_configurations(texts, chosen)
     unknown = {note.line: _why(note) for note in notes if note.topic is Topic.UNKNOWN_PLATFORM}
     file_platforms = tuple(
-        FilePlatform(name, platforms.get(name, ""), unknown.get(name, ""))
+        FilePlatform(name, chosen.get(name, ""), unknown.get(name, ""), platforms.get(name) == "")
         for name, _ in files
         if name in platforms or name in unknown
     )

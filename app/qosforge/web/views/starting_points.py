@@ -54,8 +54,10 @@ Fits = Mapping[str, StartFit]
 
 
 def recommended_start(fits: Fits) -> str:
-    """The first, and so the simplest, that fits; empty where none does."""
-    return next((name for name, fit in fits.items() if fit.fits), "")
+    """The first, and so the simplest, that fits; empty where none does, and before every device was read: what one
+    holds may be in the way.
+    """
+    return next((name for name, fit in fits.items() if fit.fits and not fit.unread), "")
 
 
 @dataclass(frozen=True)
