@@ -172,6 +172,7 @@ class _WaitingCall:
     """A call that waits for a slot."""
 
     caller: str
+    brief: bool
     slot: _WorkerSlot | None = None
 
 
@@ -196,7 +197,8 @@ class Compute:
         preload(imports)
         self._limits = limits or Limits()
         self._most_waiting = processes * waiting
-        self._share = max(1, processes - 1)
+        self.fair_share = max(1, processes - 1)
+        """How many processes one caller has at most, but for brief calls."""
         self._slots = tuple(_WorkerSlot(imports, self._limits) for _ in range(processes))
         # Last in, first out: the process that was used last has the warmest caches.
         self._free = list(self._slots)
@@ -206,6 +208,12 @@ class Compute:
         self._inside: Counter[str] = Counter()
         self._turns: dict[str, int] = {}
         self._turns_given = 0
+
+    @property
+    def idle(self) -> int:
+        """Processes that have no call now, where none waits for one."""
+        with self._turn:
+            return 0 if self._waiting else len(self._free)
 
     @property
     def inside(self) -> int:
@@ -224,12 +232,14 @@ class Compute:
         timeout: float,
         caller: str = "",
         unwanted: Callable[[], bool] | None = None,
+        brief: bool = False,
         **kwargs: P.kwargs,
     ) -> T:
         """``function(*args, **kwargs)`` in one of the processes, within ``timeout`` seconds, waiting included.
 
         The function is one of a module's own, and arguments and result can be pickled; its error is raised here.
-        ``caller`` is for whom it is: each has a fair share of the processes. ``unwanted`` is asked every second.
+        ``caller`` is for whom it is: each has a fair share of the processes, beyond which a ``brief`` call may go:
+        nobody waits long for its end. ``unwanted`` is asked every second.
 
         Raises:
             TooBusy: too many calls wait.
@@ -247,7 +257,7 @@ class Compute:
             # Who comes is behind all that wait: else those who come and go would always pass one who stays.
             self._turns.setdefault(caller, self._turns_given)
         try:
-            slot = self._acquire_slot(caller, deadline, timeout, unwanted)
+            slot = self._acquire_slot(_WaitingCall(caller, brief), deadline, timeout, unwanted)
             try:
                 good, result = self._answer(slot, (function, args, kwargs), deadline, unwanted)
             finally:
@@ -281,9 +291,8 @@ class Compute:
         return good, result
 
     def _acquire_slot(
-        self, caller: str, deadline: float, timeout: float, unwanted: Callable[[], bool] | None
+        self, mine: _WaitingCall, deadline: float, timeout: float, unwanted: Callable[[], bool] | None
     ) -> _WorkerSlot:
-        mine = _WaitingCall(caller)
         try:
             while True:
                 with self._turn:
@@ -302,7 +311,7 @@ class Compute:
         except BaseException:
             with self._turn:
                 if mine.slot is not None:
-                    self._return(mine.slot, caller)
+                    self._return(mine.slot, mine.caller)
                 elif mine in self._waiting:
                     self._waiting.remove(mine)
             raise
@@ -310,7 +319,7 @@ class Compute:
     def _assign_slots(self) -> None:
         """Give free slots out: to who has the fewest at work, and of these to whose turn was longest ago."""
         while self._free:
-            open_to = [w for w in self._waiting if self._busy[w.caller] < self._share]
+            open_to = [w for w in self._waiting if w.brief or self._busy[w.caller] < self.fair_share]
             if not open_to:
                 break
             chosen = min(open_to, key=lambda w: (self._busy[w.caller], self._turns[w.caller]))

@@ -43,6 +43,16 @@ def dscp_name(value: int) -> str:
     return str(value)
 
 
+def dscp_label(value: int) -> str:
+    """A code point as people read it: its name, with its number where devices print no more than that
+    (``voice-admit (44)``); of one without a name the number.
+    """
+    written = dscp_name(value)
+    if not written.isdecimal():
+        return written
+    return next((f"{name} ({value})" for name, number in DSCP_NAMES.items() if number == value), written)
+
+
 def drop_precedence(value: int) -> Literal["low", "medium", "high"] | None:
     """The drop precedence that an assured-forwarding code point says (RFC 2597); None for all others."""
     group, drop = value >> 3, value >> 1 & 3

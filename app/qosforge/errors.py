@@ -164,7 +164,17 @@ class CommandRefused(DeviceError):
 
 @dataclass(eq=False)
 class ChangeRefused(DeviceError):
-    """A device does not take a line that was entered."""
+    """A device does not take a line that was entered.
+
+    ``answer`` is what it said to that, in its own words, and ``refused`` names what was entered; either is empty
+    where that is not known. Devices that gave the same answer to the same have one cause, however far each came.
+    """
+
+    answer: str = ""
+    refused: str = ""
+
+    def document(self) -> dict[str, Any]:
+        return {**super().document(), "answer": self.answer, "refused": self.refused}
 
 
 @dataclass(eq=False)

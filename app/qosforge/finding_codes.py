@@ -53,8 +53,9 @@ class Wording:
     """A message of a code, ready to be filled: its templates, its severity, and the facts that they take.
 
     ``needs`` are those without which it cannot be told; ``facts`` are all that the code knows;
-    ``translatable`` are the facts of texts that can be translated. ``page_hint`` is what pages
-    say in place of the hint; it takes the same facts. ``prefer`` says that ``prefer: true`` would do, too.
+    ``translatable`` are the facts of texts that can be translated, ``figures`` are numbers beside the texts.
+    ``page_hint`` is what pages say in place of the hint; it takes the same facts. ``prefer`` says that
+    ``prefer: true`` would do, too.
     """
 
     message: str
@@ -64,12 +65,13 @@ class Wording:
     needs: frozenset[str]
     facts: frozenset[str]
     translatable: frozenset[str]
+    figures: frozenset[str]
     prefer: bool
 
     @property
     def kept(self) -> frozenset[str]:
-        """The facts that a finding keeps, to be told in another language."""
-        return self.translatable | {PREFERRED} if self.prefer else self.translatable
+        """The facts that a finding keeps: to be told in another language, and its figures."""
+        return self.translatable | self.figures | ({PREFERRED} if self.prefer else frozenset())
 
     def hint_for(self, facts: Mapping[str, Any]) -> str | None:
         """The hint where these facts hold."""
@@ -112,6 +114,9 @@ class Variant(_Worded):
 class Explanation(_Worded):
     """What a code means: its severity, its messages with their facts, why it happens, the hint, and an example.
 
+    ``figures`` are facts that no message has and that every finding of the code keeps as numbers, for whoever
+    reckons with them; their names end with their units.
+
     ``proof`` is what it says of a proof, where it does; ``loses`` whether it says that the device misses packets of
     its class.
 
@@ -125,6 +130,7 @@ class Explanation(_Worded):
     proof: Proof | None = None
     loses: bool = False
     facts: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
     variants: dict[str, Variant] = Field(default_factory=dict)
     meaning: _Text
     why: _Text
@@ -169,10 +175,12 @@ class Explanation(_Worded):
         prefer = variant.prefer if variant.hint else self.prefer
         if prefer and PREFERRED not in severity:
             raise ValueError("'prefer: true' would change nothing: no severity is 'preferred'")
-        needs = frozenset((*placeholders(message), *placeholders(hint or ""), *(severity.keys() - {USUAL})))
-        known = frozenset((*self.facts, *self.conditions))
+        texts = (*placeholders(message), *placeholders(hint or ""))
+        needs = frozenset((*texts, *self.figures, *(severity.keys() - {USUAL})))
+        known = frozenset((*self.facts, *self.figures, *self.conditions))
         translatable = (placeholders(text) for text in (message, hint) if text and has_words(text))
-        return Wording(message, hint, page_hint, severity, needs, known, frozenset().union(*translatable), prefer)
+        told, figures = frozenset[str]().union(*translatable), frozenset(self.figures)
+        return Wording(message, hint, page_hint, severity, needs, known, told, figures, prefer)
 
 
 def placeholders(template: str) -> frozenset[str]:

@@ -15,9 +15,13 @@ def gather_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings with those of one device, code and text in one, where the first of them stood."""
     gathered: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
-        text = (finding.code, finding.variant, finding.severity, finding.device, finding.message, finding.hint)
-        gathered.setdefault(text, []).append(finding)
+        gathered.setdefault(what_is_said(finding), []).append(finding)
     return tuple(found[0] if len(found) == 1 else _gathered(found) for found in gathered.values())
+
+
+def what_is_said(finding: Finding) -> tuple[object, ...]:
+    """Device, code and text of a finding: those that have the same are gathered."""
+    return finding.code, finding.variant, finding.severity, finding.device, finding.message, finding.hint
 
 
 def expand_finding(finding: Finding) -> Iterator[Finding]:

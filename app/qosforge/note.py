@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from qosforge.errors import Place
 from qosforge.finding_codes import Wording, has_words, load_codes, placeholders
 from qosforge.findings import DEFAULT, Fact, Finding
+from qosforge.units import listed
 
 NOWHERE = Place()
 
@@ -40,23 +41,25 @@ def note(
     requested: str | None = None,
     applied: str | None = None,
     variant: str = DEFAULT,
-    **facts: Fact,
+    **facts: Fact | Collection[str],
 ) -> Finding:
     """The finding of a code at a place.
 
-    ``facts`` fill the placeholders of the code's message and hint, and tell which conditions of its severity hold.
+    ``facts`` fill the placeholders of the code's message and hint, and tell which conditions of its severity hold;
+    several values of one are listed.
 
     Raises:
         LookupError: the catalogue has no such code or variant.
         TypeError: a fact is missing, or is none of this code's.
     """
+    told = {name: _words(fact) for name, fact in facts.items()}
     wording = _wording(code, variant)
-    if not wording.needs <= facts.keys() or not facts.keys() <= wording.facts:
-        raise TypeError(_wrong_facts(code, variant, wording, facts))
+    if not wording.needs <= told.keys() or not told.keys() <= wording.facts:
+        raise TypeError(_wrong_facts(code, variant, wording, told))
     return Finding(
         code=code,
-        severity=wording.severity_for(facts),
-        message=wording.message.format_map(facts),
+        severity=wording.severity_for(told),
+        message=wording.message.format_map(told),
         device=where.device,
         interface=where.interface,
         direction=where.direction,
@@ -65,9 +68,9 @@ def note(
         line=where.line,
         requested=requested,
         applied=applied,
-        hint=wording.hint_for(facts),
+        hint=wording.hint_for(told),
         variant=variant,
-        facts={name: fact for name, fact in facts.items() if name in wording.kept},
+        facts={name: fact for name, fact in told.items() if name in wording.kept},
     )
 
 
@@ -98,6 +101,12 @@ def facts_agree(finding: Finding) -> bool:
         return True
     hint = fill(wording.hint, finding.facts)
     return hint is not None and finding.hint == wording.framed(hint, finding.facts)
+
+
+def _words(fact: Any) -> Fact:
+    """A fact as messages say it: of several values with commas between them, and never as Python writes them."""
+    several = isinstance(fact, tuple | list | set | frozenset)
+    return listed(map(str, fact)) if several else fact
 
 
 @cache

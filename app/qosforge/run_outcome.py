@@ -28,6 +28,8 @@ class OutcomeKind(StrEnum):
     REJECTED = "rejected"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    DECLINED = "declined"
+    """An approver rejected what it would do: no device was touched."""
 
 
 class AdviceKind(StrEnum):
@@ -39,6 +41,8 @@ class AdviceKind(StrEnum):
     """To try again changes the devices that were left out."""
     CHANGE_POLICY = "change_policy"
     """The policy or an objective has to change: measuring did not show what the policy asks for."""
+    ANSWER_APPROVER = "answer_approver"
+    """What an approver said against it has to change, or it is asked for again."""
     RECOVER = "recover"
     """A device stands between two states: it is put back first."""
     SETTLE_FIRST = "settle_first"
@@ -79,6 +83,7 @@ _KIND_WORDS: dict[str, str] = {
     OutcomeKind.RESTORED: "rolled back to before",
     OutcomeKind.ROLLED_BACK_BY_HAND: "rolled back later",
     OutcomeKind.HALF_WAY: "stopped half-way",
+    OutcomeKind.DECLINED: "rejected by an approver",
 }
 """What the command line and reports say where the status alone would mislead."""
 

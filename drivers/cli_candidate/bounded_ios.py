@@ -183,6 +183,18 @@ class BoundedIosDriver(BoundedDriver, IOSDriver):
                 raise
             raise CommitPendingError("another commit waits to be confirmed") from error
 
+    def confirm_commit(self) -> None:
+        """As ``ios`` has it; and where none waits what runs is saved, for who confirmed it may not have.
+
+        Raises:
+            CommandErrorException: the device did not save.
+            CommitConfirmException: another user's commit waits.
+        """
+        if self.has_pending_commit():
+            super().confirm_commit()
+        else:
+            self.device.save_config()
+
     def cli(self, *arguments: Any, **parameters: Any) -> dict[str, Any]:
         """As ``ios`` has it."""
         with self._any_answers():

@@ -181,7 +181,7 @@ class LinuxTcDriver(BoundedDriver):
 
         Raises:
             CommitPendingError: a commit waits to be confirmed.
-            CommitConfirmException: the timer cannot be set.
+            CommitConfirmException: the timer cannot be set, or was over before all was entered: it is as before.
             LineRefusedError: the router refuses a line; those of ``tc`` before it stay.
             NotImplementedError: a message is given.
         """
@@ -192,24 +192,27 @@ class LinuxTcDriver(BoundedDriver):
             raise CommitPendingError("a commit waits to be confirmed: confirm_commit() keeps it")
         if revert_in is not None:
             self._arm(lines, revert_in)
-        self._enter(lines)
+        self._enter(lines, goes_back=revert_in is not None)
         self._candidate = None
         if revert_in is None:
             self._save()
 
-    def _enter(self, lines: tuple[str, ...]) -> None:
+    def _enter(self, lines: tuple[str, ...], *, goes_back: bool) -> None:
         rules, tree = undo.batches(lines, "nft"), undo.batches(lines, "tc")
+        enter = undo.entering if goes_back else str
         if rules:
             self._batch("nft -c -f -", rules, lines, "nft")
         if tree:
-            self._batch("tc -batch -", tree, lines, "tc")
+            self._batch(enter("tc -batch -"), tree, lines, "tc")
         if rules:
-            self._batch("nft -f -", rules, lines, "nft")
+            self._batch(enter("nft -f -"), rules, lines, "nft")
 
     def _batch(self, command: str, batch: str, lines: tuple[str, ...], program: str) -> None:
         _, errors, code = self._run(command, batch)
         if not code:
             return
+        if code == undo.GONE:
+            raise CommitConfirmException("the timer was over before all lines were entered: the router went back")
         own = [number for number, line in enumerate(lines, start=1) if line.startswith(f"{program} ")]
         place = own[min(max(_line_of(errors), 1), len(own)) - 1]
         applied = place - 1 if program == "tc" else 0

@@ -12,6 +12,16 @@ from napalm_linux_tc.virtual_queues import PREFERENCES, clear_words, is_of_other
 FOLDER = "/run/qosforge"
 SAVED = "/etc/qosforge/qos.conf"
 UNIT = "qosforge-qos.service"
+GONE = 75
+"""With what `entering` exits where the router went back before; neither ``tc`` nor ``nft`` exits with it."""
+ENTERING_SECONDS = 60
+"""How long a batch may take before the router goes back all the same: its shell was killed, and says no more."""
+_PENDING, _ENTERING = f"{FOLDER}/pending", f"{FOLDER}/entering"
+_TAKE = (
+    f"mv {_PENDING} {FOLDER}/undoing 2>/dev/null || "
+    f"{{ [ $n -ge {ENTERING_SECONDS} ] && mv {_ENTERING} {FOLDER}/undoing 2>/dev/null; }}"
+)
+"""Whoever goes back takes the file that says so; ``n`` seconds were waited."""
 ENTER_SAVED = (
     f"sed -n 's/^tc //p' {SAVED} | tc -force -batch - ; {{ echo 'add table inet qosforge'; "
     f"echo 'delete table inet qosforge'; sed -n 's/^nft //p' {SAVED}; }} | nft -f -"
@@ -89,22 +99,35 @@ def arm(seconds: int, user: str, tree: str, rules: str) -> str:
     Whoever moves the file ``pending`` away first decides. What it does outlives the session.
     """
     undo = f"tc -force -batch {FOLDER}/undo.tc 2>/dev/null; nft -f {FOLDER}/undo.nft"
-    timer = f"sleep {seconds}; mv {FOLDER}/pending {FOLDER}/undoing && {{ {undo}; rm -f {FOLDER}/undoing; }}"
+    # Not "while one of both is there": who looks at one after the other sees none while it is moved.
+    take = f"n=0; until {_TAKE}; do n=$((n+1)); [ $n -le {2 * ENTERING_SECONDS} ] || exit; sleep 1; done"
+    timer = f"sleep {seconds}; {take}; {undo}; rm -f {FOLDER}/undoing"
     return (
         f"mkdir -p {FOLDER} && chmod 700 {FOLDER} && printf %s {shlex.quote(tree)} > {FOLDER}/undo.tc && "
-        f"printf %s {shlex.quote(rules)} > {FOLDER}/undo.nft && "
-        f'echo "$(($(date +%s) + {seconds})) {seconds} "{shlex.quote(user)} > {FOLDER}/pending && '
+        f"printf %s {shlex.quote(rules)} > {FOLDER}/undo.nft && rm -f {_ENTERING} && "
+        f'echo "$(($(date +%s) + {seconds})) {seconds} "{shlex.quote(user)} > {_PENDING} && '
         f"{{ setsid sh -c {shlex.quote(timer)} >/dev/null 2>&1 </dev/null & echo $! > {FOLDER}/timer; }}"
     )
 
 
+def entering(command: str) -> str:
+    """A shell command of a commit that waits: run only while it can still go back, which waits for its end.
+
+    It exits with `GONE` where the timer was quicker: what came after that would stay, and nothing would undo it.
+    """
+    held = f"mv {_PENDING} {_ENTERING} 2>/dev/null || exit {GONE}"
+    return f"{held}; {command}; code=$?; mv {_ENTERING} {_PENDING} 2>/dev/null || exit {GONE}; exit $code"
+
+
 STOP = f"kill -- -$(cat {FOLDER}/timer) 2>/dev/null; rm -f {FOLDER}/timer"
-DISARM = f"mv {FOLDER}/pending {FOLDER}/kept && {{ {STOP}; rm -f {FOLDER}/kept; }}"
+DISARM = f"mv {_PENDING} {FOLDER}/kept && {{ {STOP}; rm -f {FOLDER}/kept; }}"
 GO_BACK = (
-    f"mv {FOLDER}/pending {FOLDER}/undoing && {{ {STOP}; tc -force -batch {FOLDER}/undo.tc 2>/dev/null; "
-    f"nft -f {FOLDER}/undo.nft && rm -f {FOLDER}/undoing; }}"
+    f"n=0; until {_TAKE}; do n=$((n+1)); [ -e {_ENTERING} ] || [ -e {_PENDING} ] || exit 1; sleep 1; done; "
+    f"{STOP}; tc -force -batch {FOLDER}/undo.tc 2>/dev/null; nft -f {FOLDER}/undo.nft && rm -f {FOLDER}/undoing"
 )
-PENDING = f"cat {FOLDER}/pending 2>/dev/null && date +%s"
+PENDING = (
+    f"{{ cat {_PENDING} 2>/dev/null || cat {_ENTERING} 2>/dev/null || cat {_PENDING} 2>/dev/null; }} && date +%s"
+)
 SAVE = (
     f"mkdir -p /etc/qosforge && cat > {SAVED}.new && mv {SAVED}.new {SAVED} && "
     f"if [ -d /run/systemd/system ]; then printf %s {shlex.quote(_UNIT_TEXT)} > /etc/systemd/system/{UNIT} && "

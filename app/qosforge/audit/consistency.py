@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qosforge.audit.running_plans import ONE_QUEUE, RunningPlans
-from qosforge.dscp import CONTROL_DSCP, dscp_name
+from qosforge.dscp import CONTROL_DSCP, dscp_label
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.inventory.models import Link, Port
@@ -46,7 +46,7 @@ def _maps(running: RunningPlans, plan: Plan) -> Iterator[Finding]:
         return
     wrong = [dscp for dscp in running.travelling if to_dscp[to_cos[dscp]] != dscp]
     if wrong:
-        rows = ", ".join(f"{dscp_name(d)} → CoS {to_cos[d]} → {dscp_name(to_dscp[to_cos[d]])}" for d in wrong)
+        rows = ", ".join(f"{dscp_label(d)} → CoS {to_cos[d]} → {dscp_label(to_dscp[to_cos[d]])}" for d in wrong)
         matters = any(interface.ingress.trust is Trust.COS for interface in plan.interfaces)
         yield note("maps-disagree", Place(device=plan.device), rows=rows, trusted=matters)
 
@@ -101,7 +101,7 @@ def _ends(running: RunningPlans, link: Link) -> Iterator[Finding]:
     first = [{dscp for dscp in sent if _served_first(running, port, dscp)} for port in ends]
     for port, other, marks in ((link.a, link.b, first[0] - first[1]), (link.b, link.a, first[1] - first[0])):
         if marks:
-            names = ", ".join(dscp_name(dscp) for dscp in sorted(marks))
+            names = ", ".join(dscp_label(dscp) for dscp in sorted(marks))
             beyond = running.scheduler(other)
             plain = beyond is not None and beyond.discipline is Discipline.FIFO
             yield note(

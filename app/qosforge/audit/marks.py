@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from qosforge.audit.running_plans import RunningPlans
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.findings import DEFAULT, Finding
 from qosforge.inventory.models import Port
@@ -58,7 +58,7 @@ def _mark_paths(running: RunningPlans, source: str, target: str) -> Iterator[Mar
 
 def change_text(way: MarkPath) -> str:
     """A mark that became another, and which one where that is known."""
-    return dscp_name(way.dscp) if way.arrives is None else f"{dscp_name(way.dscp)} → {dscp_name(way.arrives)}"
+    return dscp_label(way.dscp) if way.arrives is None else f"{dscp_label(way.dscp)} → {dscp_label(way.arrives)}"
 
 
 _VARIANTS = {
@@ -94,7 +94,9 @@ def _inputs(running: RunningPlans, port: Port) -> Iterator[Finding]:
         if after.dscp != dscp or unread:
             kept = after.dscp == dscp
             told = (
-                f"{dscp_name(dscp)} by CoS {after.cos}" if kept else f"{dscp_name(dscp)} → {dscp_name(after.dscp)}"
+                f"{dscp_label(dscp)} by CoS {after.cos}"
+                if kept
+                else f"{dscp_label(dscp)} → {dscp_label(after.dscp)}"
             )
             by_rule = any(matches(term, packet) for rule in interface.ingress.rules for term in rule.any_of)
             changed.setdefault((by_rule, kept), []).append(told)
@@ -143,7 +145,7 @@ def _outputs(running: RunningPlans, device: str) -> Iterator[Finding]:
         for dscp in running.travelling:
             packet = running.apply_input(hop.entry, running.arriving_packet(hop.entry, dscp))
             if packet.dscp == dscp and running.queue(hop, packet) == plain:
-                marks.append(dscp_name(dscp))
+                marks.append(dscp_label(dscp))
         if marks:
             missed.setdefault(hop.exit, {}).setdefault(", ".join(marks), []).append(hop.entry[1])
     for port, entries in missed.items():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from qosforge.audit.audit import Audit
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.inventory.port_ranges import range_names
 from qosforge.plan.model import (
     DROP,
@@ -74,7 +74,7 @@ def _trust(ingress: Ingress) -> str:
 
 def _input(ingress: Ingress) -> str:
     marks = [
-        f"{rule.name} → {dscp_name(rule.set_dscp)}" if rule.set_dscp is not None else rule.name
+        f"{rule.name} → {dscp_label(rule.set_dscp)}" if rule.set_dscp is not None else rule.name
         for rule in ingress.rules
     ]
     policed = [f"{rule.name} {_police(rule.police)}" for rule in ingress.rules if rule.police]
@@ -108,7 +108,7 @@ def _mark(action: Action) -> str:
     if action.drop:
         return "dropped"
     if action.set_dscp is not None:
-        return dscp_name(action.set_dscp)
+        return dscp_label(action.set_dscp)
     if action.set_precedence is not None:
         return f"precedence {action.set_precedence}"
     if action.set_cos is not None:

@@ -8,8 +8,8 @@ from typing import Any
 from qosforge.batfish.answers import Answers
 from qosforge.batfish.filter_findings import class_findings, entry_findings, unread_filters
 from qosforge.batfish.forwarding import forwarding_findings
+from qosforge.batfish.parse_results import ParseResults, parse_findings, read_parse_results
 from qosforge.batfish.question_list import AFTER, BEFORE, QUESTIONS
-from qosforge.batfish.readings import Readings, read_readings, reading_findings
 from qosforge.batfish.reference_findings import reference_findings
 from qosforge.batfish.snapshots import DeviceCopies, Snapshots
 from qosforge.errors import Place
@@ -41,13 +41,13 @@ def answer_findings(
         LookupError, TypeError, ValueError, AttributeError: they are not understood.
     """
     answers = Answers.read(document)
-    readings = read_readings(snapshots, answers)
+    readings = read_parse_results(snapshots, answers)
     return (
         *reference_findings(snapshots, readings, answers),
         *forwarding_findings(snapshots, readings, answers),
         *entry_findings(snapshots, answers),
         *class_findings(snapshots, answers),
-        *reading_findings(snapshots, readings, excepted=excepted, require=require),
+        *parse_findings(snapshots, readings, excepted=excepted, require=require),
         *_failures(snapshots, answers, excepted=excepted, require=require),
         *_checked(snapshots, readings, answers),
     )
@@ -64,7 +64,7 @@ def _failures(
             yield note("batfish-device-not-checked", place, variant="question", question=names, required=required)
 
 
-def _checked(snapshots: Snapshots, readings: Readings, answers: Answers) -> Iterator[Finding]:
+def _checked(snapshots: Snapshots, readings: ParseResults, answers: Answers) -> Iterator[Finding]:
     """What was answered of the devices that were read whole, those alike together."""
     together: dict[tuple[str, str], list[str]] = {}
     answered = [what for what, keys in _NEEDED.items() if not any(key in answers.failed for key in keys)]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from qosforge.dscp import dscp_label
+
 Row = Mapping[str, Any]
 
 
@@ -52,4 +54,4 @@ def packet(flow: Mapping[str, Any]) -> str:
         f"{flow[address]}:{flow[port]}" if ports else str(flow[address])
         for address, port in (("srcIp", "srcPort"), ("dstIp", "dstPort"))
     )
-    return f"{str(flow['ipProtocol']).lower()} from {source} to {destination}, DSCP {flow['dscp']}"
+    return f"{str(flow['ipProtocol']).lower()} from {source} to {destination}, DSCP {dscp_label(flow['dscp'])}"

@@ -6,7 +6,7 @@ question is made where the compilation is; `qosforge.batfish.service` asks it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from qosforge.batfish.answer_findings import answer_findings
 from qosforge.batfish.snapshots import Snapshots, make_snapshots
 from qosforge.compiler.compile import Compilation
 from qosforge.compiler.merged_configuration import PredictedConfiguration
+from qosforge.device_names import name_devices
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.platforms.base import platform
@@ -58,10 +59,15 @@ class BatfishCheck:
             missed = [device for device in devices if require and device not in self.excepted]
             left = [device for device in devices if device not in missed]
             if missed:
-                names = ", ".join(missed)
-                yield note("batfish-not-modelled", variant="required", name=name, devices=names, required=True)
+                yield _unmodelled(name, missed, variant="required", required=True)
             if left:
-                yield note("batfish-not-modelled", name=name, devices=", ".join(left), required=False)
+                yield _unmodelled(name, left, required=False)
+
+
+def _unmodelled(name: str, devices: Sequence[str], **said: Any) -> Finding:
+    named = name_devices(devices)
+    title = platform(name, devices[0]).family.title
+    return note("batfish-not-modelled", name=title, named=named, devices=", ".join(devices), **said)
 
 
 def prepare_check(

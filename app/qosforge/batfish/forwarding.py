@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qosforge.batfish.answers import Answers, Row, node_of, packet
+from qosforge.batfish.parse_results import ParseResults
 from qosforge.batfish.question_list import AFTER, BEFORE
-from qosforge.batfish.readings import Readings
 from qosforge.batfish.snapshots import DeviceCopies, Snapshots
 from qosforge.batfish.text_changes import ChangedLine, changed_lines, list_heads, squeezed
 from qosforge.errors import Place
@@ -30,7 +30,7 @@ class _Altered:
     details: list[str] = field(default_factory=list)
 
 
-def forwarding_findings(snapshots: Snapshots, readings: Readings, answers: Answers) -> Iterator[Finding]:
+def forwarding_findings(snapshots: Snapshots, readings: ParseResults, answers: Answers) -> Iterator[Finding]:
     """Each interface that is altered, and the routes and packets that follow it, at the lines that alter it.
 
     What devices say that were not known before, or that Batfish did not read whole, is no change.

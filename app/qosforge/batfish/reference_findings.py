@@ -8,14 +8,14 @@ from typing import Any
 
 from qosforge.batfish.analysis_copy import line_of
 from qosforge.batfish.answers import Answers, Row, node_of, source_lines
+from qosforge.batfish.parse_results import ParseResults
 from qosforge.batfish.question_list import AFTER, BEFORE
-from qosforge.batfish.readings import Readings
 from qosforge.batfish.snapshots import DeviceCopies, Snapshots
 from qosforge.findings import Finding
 from qosforge.note import note
 
 
-def reference_findings(snapshots: Snapshots, readings: Readings, answers: Answers) -> Iterator[Finding]:
+def reference_findings(snapshots: Snapshots, readings: ParseResults, answers: Answers) -> Iterator[Finding]:
     """Each reference that is in the configuration after the change more often than before it, at its line."""
     old = Counter(_identity(row) for row in answers.of("references-before"))
     for row in answers.of("references"):

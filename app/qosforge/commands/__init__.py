@@ -3,7 +3,7 @@
 from qosforge.commands.line import Change, Line
 from qosforge.commands.pattern import ArgumentType
 from qosforge.commands.placed_line import PlacedLine
-from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.reading import ReadConfiguration, ReadLine
 from qosforge.commands.references import References
 from qosforge.commands.table import ELSEWHERE, CommandTable
 
@@ -12,9 +12,9 @@ __all__ = [
     "ArgumentType",
     "Change",
     "CommandTable",
-    "Entry",
     "Line",
     "PlacedLine",
-    "Reading",
+    "ReadConfiguration",
+    "ReadLine",
     "References",
 ]

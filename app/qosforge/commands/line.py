@@ -23,7 +23,7 @@ class Line:
     ``pattern`` is what is understood. ``also`` are further forms of the command, which plans have no place for:
     they are spelt out and changed like it, but kept as not understood where they are read. A line without
     ``pattern`` has such forms alone. ``no`` is what may stand behind ``no`` where that is a setting of its own (it
-    is read as `Entry.negated`).
+    is read as `ReadLine.negated`).
 
     ``mode`` is where the line stands (empty at the top), ``opens`` the mode below it. Lines without a ``change``
     are read and never changed. ``since`` is the release that brought the line and who says so, where that is known.

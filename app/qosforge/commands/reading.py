@@ -11,13 +11,13 @@ from qosforge.plan.unknown_line import UnknownLine
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReadLine:
     """A line that was understood: which one of the table it is, its named values, and the entries below it."""
 
     id: str
     values: Mapping[str, Any]
     line: ConfigLine
-    below: tuple[Entry, ...] = ()
+    below: tuple[ReadLine, ...] = ()
     negated: bool = False
 
     def __getitem__(self, name: str) -> Any:
@@ -42,7 +42,7 @@ class Entry:
 
 
 @dataclass
-class Reading:
+class ReadConfiguration:
     """The entries of one configuration, and the lines that were not understood.
 
     ``written`` are its lines as they were written, before they were spelt out.
@@ -50,20 +50,20 @@ class Reading:
 
     tree: Tree
     written: Sequence[str] = ()
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ReadLine, ...] = ()
     _unknown: dict[UnknownLine, None] = field(default_factory=dict)
 
-    def all(self, *ids: str) -> Iterator[Entry]:
+    def all(self, *ids: str) -> Iterator[ReadLine]:
         """The entries at the top that are one of these lines."""
         return (entry for entry in self.entries if entry.id in ids)
 
-    def objects(self, *ids: str) -> dict[str, Entry]:
+    def objects(self, *ids: str) -> dict[str, ReadLine]:
         """The objects that these lines open, by name; of several with one name the last."""
         return {entry.name: entry for entry in self.all(*ids)}
 
-    def miss(self, line: ConfigLine | Entry, context: str = "", undefined: str | None = None) -> None:
+    def miss(self, line: ConfigLine | ReadLine, context: str = "", undefined: str | None = None) -> None:
         """Keep a line that is not understood after all; ``undefined`` is what it refers to in vain."""
-        kept = line.line if isinstance(line, Entry) else line
+        kept = line.line if isinstance(line, ReadLine) else line
         self._unknown.setdefault(
             UnknownLine(line=kept.number, text=kept.text, context=context, undefined=undefined)
         )

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from qosforge.commands.line import Line
 from qosforge.commands.pattern import ANY_WORD, ARGUMENTS, ArgumentType, Node, Pattern, Value
 from qosforge.commands.placed_line import PlacedLine
-from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.reading import ReadConfiguration, ReadLine
 from qosforge.commands.transcript import CommandSyntax, merge_objects, tidy
 from qosforge.configtree import ConfigLine, Grammar, LineRule, Tree
 from qosforge.configtree.tree import LINES
@@ -199,24 +199,24 @@ class CommandTable:
     def _understood_in(self, mode: str) -> Iterator[Form]:
         return (form for form in self.forms if form.line.mode == mode and form.understood and not form.negated)
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> ReadConfiguration:
         """What a configuration says, line by line.
 
         Every line is an entry, or kept as not understood with its context, or none of QoS.
         """
         tree = self.tree(text)
         # Of lines that the screen broke, none is as it was written.
-        reading = Reading(tree, () if self.syntax.widths else tuple(text.splitlines()))
+        reading = ReadConfiguration(tree, () if self.syntax.widths else tuple(text.splitlines()))
         reading.entries = tuple(self._entries(tree, "", "", reading))
         return reading
 
-    def _entries(self, lines: Tree, mode: str, context: str, reading: Reading) -> Iterator[Entry]:
+    def _entries(self, lines: Tree, mode: str, context: str, reading: ReadConfiguration) -> Iterator[ReadLine]:
         for line in lines:
             found = self.find(line.text, mode)
             if found is not None and found[0].understood:
                 form, values = found
                 below = tuple(self._entries(line.children, form.line.opens or NOTHING, line.text, reading))
-                yield Entry(form.line.id, values, line, below, form.negated)
+                yield ReadLine(form.line.id, values, line, below, form.negated)
                 continue
             missed = found is not None or self._is_qos(line.text, mode)
             if missed:
@@ -225,7 +225,7 @@ class CommandTable:
             opened = found[0].line.opens if found else NOTHING if missed else ELSEWHERE
             tuple(self._entries(line.children, opened or NOTHING, line.text, reading))
 
-    def find_written(self, text: str, ids: frozenset[str]) -> Iterator[Entry]:
+    def find_written(self, text: str, ids: frozenset[str]) -> Iterator[ReadLine]:
         """The entries of these ids, without what is below them, of a text that a template wrote in full.
 
         A text none of whose lines begins as such lines do is not read.
@@ -235,13 +235,13 @@ class CommandTable:
         if ANY_WORD in words or not words.isdisjoint(written):
             yield from self._written(self.grammar.parse(text), "", ids)
 
-    def _written(self, lines: Tree, mode: str, ids: frozenset[str]) -> Iterator[Entry]:
+    def _written(self, lines: Tree, mode: str, ids: frozenset[str]) -> Iterator[ReadLine]:
         for line in lines:
             found = self.find(line.text, mode)
             if found is not None and found[0].understood:
                 form, values = found
                 if form.line.id in ids:
-                    yield Entry(form.line.id, values, line, negated=form.negated)
+                    yield ReadLine(form.line.id, values, line, negated=form.negated)
                 if line.children:
                     yield from self._written(line.children, form.line.opens or NOTHING, ids)
 

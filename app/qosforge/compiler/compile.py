@@ -85,9 +85,12 @@ class Compilation:
 
 
 def compile_intent(
-    loaded: LoadedIntent, network: Network, running: Mapping[str, Configuration] | None = None
+    loaded: LoadedIntent,
+    network: Network,
+    running: Mapping[str, Configuration] | None = None,
+    devices: Collection[str] = (),
 ) -> Compilation:
-    """Compile an intent for a network.
+    """Compile an intent for a network; of its devices those that are named, all without a name.
 
     ``running`` holds the running configurations that are known, by device: what a device states about itself (the
     bandwidth of an interface, the queue set it booted with) is checked against them.
@@ -95,12 +98,15 @@ def compile_intent(
     Raises:
         InputError: a device's platform is not installed.
     """
-    devices, general = compile_devices(loaded, network, running)
-    return Compilation(loaded, network, tuple(devices), general)
+    compiled, general = compile_devices(loaded, network, running, devices)
+    return Compilation(loaded, network, tuple(compiled), general)
 
 
 def compile_devices(
-    loaded: LoadedIntent, network: Network, running: Mapping[str, Configuration] | None = None
+    loaded: LoadedIntent,
+    network: Network,
+    running: Mapping[str, Configuration] | None = None,
+    devices: Collection[str] = (),
 ) -> tuple[Iterator[CompiledDevice], tuple[Finding, ...]]:
     """As `compile_intent`, device by device as they are taken, with the findings on the intent as a whole.
 
@@ -110,8 +116,9 @@ def compile_devices(
     requests, general = resolve(loaded, network)
     compiler = Compiler(loaded)
     known = running or {}
-    devices = (compiler.device(request, known.get(request.device)) for request in requests)
-    return devices, (*loaded.findings, *general)
+    chosen = (request for request in requests if not devices or request.device in devices)
+    compiled = (compiler.device(request, known.get(request.device)) for request in chosen)
+    return compiled, (*loaded.findings, *general)
 
 
 class Compiler:

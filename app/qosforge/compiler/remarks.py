@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.findings import DEFAULT, Finding
 from qosforge.intent.loader import LoadedIntent
@@ -95,7 +95,7 @@ def _finding(loaded: LoadedIntent, entry: TrafficClass, mark: Remark, other: Mar
 
 
 def _name(mark: Remark) -> str:
-    return f"precedence {mark.precedence}" if mark.remark is None else f"DSCP {dscp_name(mark.remark)}"
+    return f"precedence {mark.precedence}" if mark.remark is None else f"DSCP {dscp_label(mark.remark)}"
 
 
 def _marks(police: Police | None) -> list[Remark]:

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from qosforge.configtree.tables import without_freed
-from qosforge.configtree.transition import Entry, managed
+from qosforge.configtree.transition import ManagedLine, managed
 from qosforge.configtree.tree import ConfigLine, Grammar, Tree
 
 CONTEXT = 2
@@ -16,7 +16,7 @@ MOST_IN_ORDER = 5_000
 """Lines of one object, between what both begin and end with, that are compared in their order; see
 `qosforge.reports.line_difference`. Of more, those that go stand before those that come."""
 
-_Pair = tuple[Entry | None, Entry | None]
+_Pair = tuple[ManagedLine | None, ManagedLine | None]
 
 
 def difference(current: Tree, target: Tree, grammar: Grammar) -> tuple[str, ...]:
@@ -59,14 +59,14 @@ def _compare(
             yield from lines
 
 
-def _aligned(before: dict[str, Entry], after: dict[str, Entry]) -> list[str]:
+def _aligned(before: dict[str, ManagedLine], after: dict[str, ManagedLine]) -> list[str]:
     """The names of ``before``; those in both that are no list stand as in ``after``, as their order counts not."""
     free = {name for name in before if name in after and not after[name].rule.listed}
     in_order = iter([name for name in after if name in free])
     return [next(in_order) if name in free else name for name in before]
 
 
-def _paired(old: list[str], before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[_Pair]:
+def _paired(old: list[str], before: dict[str, ManagedLine], after: dict[str, ManagedLine]) -> Iterator[_Pair]:
     """What is one setting or object in both, in the order of both; without a partner where it goes or comes."""
     coming = list(after)
     head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, coming, strict=False)))
@@ -96,7 +96,9 @@ def _shown(pair: _Pair, grammar: Grammar, depth: int) -> tuple[list[str], bool]:
     return [_line("-", was, depth), _line("+", will, depth), *below], True
 
 
-def _alone(old: Entry | None, new: Entry | None, grammar: Grammar, depth: int) -> tuple[list[str], bool]:
+def _alone(
+    old: ManagedLine | None, new: ManagedLine | None, grammar: Grammar, depth: int
+) -> tuple[list[str], bool]:
     if new is not None:
         return list(_whole("+", new.line, depth)), True
     assert old is not None

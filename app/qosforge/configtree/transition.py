@@ -16,7 +16,7 @@ from qosforge.configtree.tree import ConfigLine, Grammar, LineRule, Tree
 
 
 @dataclass(frozen=True)
-class Entry:
+class ManagedLine:
     """A managed line with its rule, its key and its formatted templates."""
 
     line: ConfigLine
@@ -25,7 +25,7 @@ class Entry:
     grammar: Grammar
 
     @cached_property
-    def below(self) -> dict[str, Entry]:
+    def below(self) -> dict[str, ManagedLine]:
         """The managed lines below it."""
         return managed(self.line.children, self.rule.id, self.grammar)
 
@@ -55,13 +55,13 @@ class Entry:
         return self.line.text in (self.negated, self.rule.reset.format(**self.values))
 
 
-def managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[str, Entry]:
+def managed(tree: Iterable[ConfigLine], context: str, grammar: Grammar) -> dict[str, ManagedLine]:
     """The lines of a tree that a rule of the context speaks of, by their key; of one key the last."""
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ManagedLine] = {}
     for line in tree:
         found = grammar.find_rule(line, context)
         if found is not None:
-            entry = Entry(line, *found, grammar)
+            entry = ManagedLine(line, *found, grammar)
             entries[entry.key] = entry
     return entries
 
@@ -84,7 +84,7 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
         if line.kept and line.text in freed:
             continue
         found = grammar.find_rule(line, context)
-        entry = Entry(line, *found, grammar) if found else None
+        entry = ManagedLine(line, *found, grammar) if found else None
         if entry and entry.rule.group and entry.rule.group.format(**entry.values) in groups:
             continue
         if entry and entry.rule.gives_way_to in kinds:
@@ -106,7 +106,7 @@ def merge(current: Tree, desired: Tree, grammar: Grammar, context: str = "") -> 
     return tuple(result)
 
 
-def _merged(line: ConfigLine, new: Entry, grammar: Grammar) -> ConfigLine:
+def _merged(line: ConfigLine, new: ManagedLine, grammar: Grammar) -> ConfigLine:
     """What one object or setting becomes when the desired one with its key is put into it."""
     text = line.text if new.rule.standing and new.rule.owned else new.line.text
     desired = new.below
@@ -116,7 +116,7 @@ def _merged(line: ConfigLine, new: Entry, grammar: Grammar) -> ConfigLine:
     held: dict[str, ConfigLine] = {}
     for child in line.children:
         found = grammar.find_rule(child, new.rule.id)
-        entry = Entry(child, *found, grammar) if found else None
+        entry = ManagedLine(child, *found, grammar) if found else None
         if entry is not None and entry.key in desired:
             if entry.rule.owned or entry.rule.standing:
                 held[entry.key] = _merged(child, desired[entry.key], grammar)
@@ -148,7 +148,7 @@ def transitions(current: Tree, target: Tree, grammar: Grammar) -> tuple[list[str
 class _Objects:
     """The managed lines at the top of a tree, and what each object refers to, itself or below it."""
 
-    entries: dict[str, Entry]
+    entries: dict[str, ManagedLine]
     references: dict[str, set[str]]
 
     @classmethod
@@ -168,7 +168,9 @@ def _transition(current: _Objects, target: _Objects, grammar: Grammar) -> list[s
     return ordered_lines(operations, current.references, target.references, grammar.leave)
 
 
-def _operations(before: dict[str, Entry], after: dict[str, Entry], grammar: Grammar) -> Iterator[Operation]:
+def _operations(
+    before: dict[str, ManagedLine], after: dict[str, ManagedLine], grammar: Grammar
+) -> Iterator[Operation]:
     yield from _group_operations(before, after, grammar)
     for key, entry in after.items():
         if entry.rule.group:
@@ -195,7 +197,7 @@ def _operations(before: dict[str, Entry], after: dict[str, Entry], grammar: Gram
             yield operation
 
 
-def _attachments(old: Entry, new: Entry, lines: list[str]) -> Iterator[Operation]:
+def _attachments(old: ManagedLine, new: ManagedLine, lines: list[str]) -> Iterator[Operation]:
     """Of the lines that change an object those that attach, swap or detach something, by direction."""
     before = old.below
     after = new.below
@@ -215,8 +217,10 @@ def _attachments(old: Entry, new: Entry, lines: list[str]) -> Iterator[Operation
             yield operation
 
 
-def _group_operations(before: dict[str, Entry], after: dict[str, Entry], grammar: Grammar) -> Iterator[Operation]:
-    groups: dict[str, tuple[list[Entry], list[Entry]]] = {}
+def _group_operations(
+    before: dict[str, ManagedLine], after: dict[str, ManagedLine], grammar: Grammar
+) -> Iterator[Operation]:
+    groups: dict[str, tuple[list[ManagedLine], list[ManagedLine]]] = {}
     for side, entries in enumerate((before, after)):
         for entry in entries.values():
             if entry.rule.group:
@@ -242,7 +246,7 @@ def _group_operations(before: dict[str, Entry], after: dict[str, Entry], grammar
             yield operation
 
 
-def _describe(entry: Entry, defined: set[str], referred: set[str]) -> None:
+def _describe(entry: ManagedLine, defined: set[str], referred: set[str]) -> None:
     if entry.rule.defines:
         defined.add(entry.rule.defines.format(**entry.values))
     referred.update(r.format(**entry.values) for r in entry.rule.refers)
@@ -261,7 +265,7 @@ def _entered(line: ConfigLine, grammar: Grammar, depth: int) -> Iterator[str]:
         yield " " * (depth + 1) + grammar.leave
 
 
-def _changed(old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Operation) -> list[str]:
+def _changed(old: ManagedLine, new: ManagedLine, grammar: Grammar, depth: int, operation: Operation) -> list[str]:
     """Lines that turn one setting or object into another with the same key."""
     renamed = old.line.text != new.line.text
     if renamed and not (old.line.children or new.line.children):
@@ -278,12 +282,12 @@ def _changed(old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Op
     return _section(new, below, grammar, depth) if below or renamed else []
 
 
-def _section(entry: Entry, below: list[str], grammar: Grammar, depth: int) -> list[str]:
+def _section(entry: ManagedLine, below: list[str], grammar: Grammar, depth: int) -> list[str]:
     return [" " * depth + entry.line.text, *below, *([" " * (depth + 1) + grammar.leave] if grammar.leave else [])]
 
 
 def _below(
-    old: Entry, new: Entry, grammar: Grammar, depth: int, operation: Operation
+    old: ManagedLine, new: ManagedLine, grammar: Grammar, depth: int, operation: Operation
 ) -> tuple[list[str], list[str]]:
     """What is taken back and what is entered below one object; both in an order the device accepts."""
     before = old.below
@@ -330,13 +334,13 @@ def _below(
     return ([], removals + entries) if any(e.key in after for e in gone) else (removals, entries)
 
 
-def _negated_first(was: Entry, will: Entry) -> bool:
+def _negated_first(was: ManagedLine, will: ManagedLine) -> bool:
     """Whether a setting becomes another one that the device takes only after the first is gone."""
     changed = was.line.text != will.line.text and not (was.line.children or will.line.children)
     return changed and (was.rule.negate_before_change or will.rule.negate_before_change)
 
 
-def _growth(old: Entry | None, new: Entry) -> int:
+def _growth(old: ManagedLine | None, new: ManagedLine) -> int:
     """By how much more an object books than before, once all that goes is gone."""
     before = old.below if old else {}
     after = new.below
@@ -344,19 +348,19 @@ def _growth(old: Entry | None, new: Entry) -> int:
     return own + sum(_growth(before.get(key), entry) for key, entry in after.items())
 
 
-def _units(entries: dict[str, Entry]) -> set[str]:
+def _units(entries: dict[str, ManagedLine]) -> set[str]:
     """The units of what objects other than implied ones book."""
     explicit = [e for e in entries.values() if not e.rule.implied]
     children = [c for e in explicit for c in e.below.values()]
     return {child.unit for child in children if child.unit}
 
 
-def _new_child(entry: Entry, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
+def _new_child(entry: ManagedLine, grammar: Grammar, depth: int, operation: Operation) -> Iterator[str]:
     _describe(entry, operation.creates, operation.adds)
     yield from _entered(entry.line, grammar, depth)
 
 
-def _displaced(before: dict[str, Entry], after: dict[str, Entry]) -> set[str]:
+def _displaced(before: dict[str, ManagedLine], after: dict[str, ManagedLine]) -> set[str]:
     """The listed lines in both that stand behind the first difference: a device puts what is entered at the end."""
     old = [k for k, e in before.items() if e.rule.listed]
     new = [k for k, e in after.items() if e.rule.listed]
@@ -365,7 +369,7 @@ def _displaced(before: dict[str, Entry], after: dict[str, Entry]) -> set[str]:
     return set(kept[position:])
 
 
-def _reordered(before: dict[str, Entry], after: dict[str, Entry]) -> bool:
+def _reordered(before: dict[str, ManagedLine], after: dict[str, ManagedLine]) -> bool:
     # An implied entry (class-default) always stands last, whatever the order of entry.
     old = [k for k, e in before.items() if not e.rule.implied]
     new = [k for k, e in after.items() if not e.rule.implied]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from qosforge.deploy.credentials_file import VALUES, Entry, read_credentials_file
+from qosforge.deploy.credentials_file import VALUES, CredentialsEntry, read_credentials_file
 from qosforge.deploy.secret_reader import SecretReader
 from qosforge.errors import InputError, Place
 from qosforge.variables import CREDENTIALS, DeviceVariable
@@ -70,7 +70,7 @@ class CredentialStore:
         self._file = file
         self._environment = environment
         self._reader = SecretReader(environment)
-        self._entries: Mapping[str, Entry] | None = None
+        self._entries: Mapping[str, CredentialsEntry] | None = None
         self._known: dict[str, Credentials] = {}
 
     def of(self, device: str, name: str | None, username: str | None = None) -> Credentials:

@@ -21,7 +21,7 @@ VALUES: tuple[ValueName, ...] = get_args(ValueName)
 """Keys of an entry whose values may come from a source."""
 
 
-class Entry(BaseModel):
+class CredentialsEntry(BaseModel):
     """Credentials: a password, or a private ``key`` with its passphrase, or the keys of the ``agent``; ``secret``
     is the enable secret.
     """
@@ -36,7 +36,7 @@ class Entry(BaseModel):
     agent: bool = False
 
     @model_validator(mode="after")
-    def _something(self) -> Entry:
+    def _something(self) -> CredentialsEntry:
         if self.password is None and self.key is None and not self.agent:
             raise ValueError("nothing logs in: give password, key or agent")
         return self
@@ -60,7 +60,7 @@ class Entry(BaseModel):
         return {name: value for name, value in values.items() if isinstance(value, SecretSource)}
 
 
-def read_credentials_file(path: Path) -> Mapping[str, Entry]:
+def read_credentials_file(path: Path) -> Mapping[str, CredentialsEntry]:
     """The entries of a file by name; none where there is no file.
 
     Raises:
@@ -73,7 +73,7 @@ def read_credentials_file(path: Path) -> Mapping[str, Entry]:
     document = read_document(path)
     if not isinstance(document.data, dict):
         raise InputError("must be a mapping of names", Place(file=str(path)), "see docs/reaching.md")
-    entries: dict[str, Entry] = {}
+    entries: dict[str, CredentialsEntry] = {}
     problems: list[InputError] = []
     for name, body in document.data.items():
         entry = _entry(str(name), body, document, problems)
@@ -84,14 +84,14 @@ def read_credentials_file(path: Path) -> Mapping[str, Entry]:
     return entries
 
 
-def _entry(name: str, body: Any, document: YamlDocument, problems: list[InputError]) -> Entry | None:
+def _entry(name: str, body: Any, document: YamlDocument, problems: list[InputError]) -> CredentialsEntry | None:
     if not isinstance(body, dict):
         problems.append(
             InputError(f"{name} must be a mapping", document.place((name,)), "give username and password")
         )
         return None
     try:
-        return Entry.model_validate(body)
+        return CredentialsEntry.model_validate(body)
     except ValidationError as error:
         problems.extend(_problem(details, document, name) for details in error.errors())
         return None
@@ -103,4 +103,4 @@ def _problem(details: ErrorDetails, document: YamlDocument, name: str) -> InputE
     match details["loc"]:
         case (key, str() as form, *rest) if form in FORMS:
             return as_problem(document, {**masked, "loc": tuple(rest)}, FORMS[form], (name, key))
-    return as_problem(document, masked, Entry, (name,))
+    return as_problem(document, masked, CredentialsEntry, (name,))

@@ -42,6 +42,11 @@ DRIVERS = {
 }
 
 
+def shows_startup(driver: str) -> bool:
+    """Whether devices of a driver show their startup configuration, so that it is known what is saved."""
+    return driver in DRIVERS and bool(DRIVERS[driver].dialect)
+
+
 def driver_capabilities(driver: str, device: str) -> DriverCapabilities:
     """The capabilities of a driver.
 

@@ -9,6 +9,7 @@ from cli_candidate.errors import (
     CommitPendingError,
     EnableRefusedError,
     LimitExceededError,
+    LineRefusedError,
     LineTimeoutError,
     SessionStoppedError,
 )
@@ -68,7 +69,8 @@ def _problem(caught: Exception, place: Place) -> QosforgeError:
         case ConnectionException() | NetmikoTimeoutException():
             return _unreached(caught, place)
         case MergeConfigException():
-            return ChangeRefused(str(caught), place, "nothing further was sent to it")
+            answer = caught.answer.strip() if isinstance(caught, LineRefusedError) else ""
+            return ChangeRefused(str(caught), place, "nothing further was sent to it", answer)
         case CommitPendingError():
             hint = "confirm it on the device, or roll it back, then run it again"
             return CommitPending(str(caught), place, hint)

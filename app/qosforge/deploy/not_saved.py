@@ -10,6 +10,7 @@ from qosforge.finding_codes import explain
 from qosforge.findings import Finding
 from qosforge.note import note
 from qosforge.platforms.device_text import DeviceText
+from qosforge.units import counted
 
 MOST_LINES = 5
 """Of a difference, those that are told."""
@@ -18,7 +19,7 @@ MOST_LINES = 5
 @dataclass(frozen=True)
 class LiveState:
     """What devices hold, by device: running configurations, and unsaved lines that stand in the way of a push,
-    as they may be shown.
+    as they may be shown; a device of which that is not known is not in ``unsaved``.
     """
 
     running: Mapping[str, DeviceText] = field(default_factory=dict)
@@ -28,7 +29,8 @@ class LiveState:
 def difference(lines: Sequence[str]) -> str:
     """That running and startup differ, and in what; ``lines`` may be shown."""
     more = f" and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
-    return f"running and startup configuration differ in {len(lines)} lines: {'; '.join(lines[:MOST_LINES])}{more}"
+    amount = counted(len(lines), "line")
+    return f"running and startup configuration differ in {amount}: {'; '.join(lines[:MOST_LINES])}{more}"
 
 
 def how_to_agree() -> str:

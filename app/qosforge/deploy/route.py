@@ -91,8 +91,8 @@ class LabRoute:
     def target(self, device: Device) -> LoginTarget:
         """See `Route.target`."""
         if self._overlay is None or device.name not in self._overlay.addresses:
-            what = "its address is not known" if self._overlay is None else "the lab that is up has no such device"
-            hint = "start the lab: qosforge lab up; or give it a hostname in hosts.yaml"
+            what = "no address is known" if self._overlay is None else "the lab that is up has no such device"
+            hint = "give it a hostname in hosts.yaml; if it is emulated, start the lab: qosforge lab up"
             raise DeviceError(what, Place(device=device.name), hint)
         address = self._overlay.addresses[device.name]
         return LoginTarget(
@@ -206,6 +206,20 @@ def lab_of(settings: Settings, network: Network) -> Path | None:
     lab = state_folder(settings.var_dir, network.name)
     real = read_overlay(lab) is None and any(device.reach.hostname for device in network.devices)
     return None if real else lab
+
+
+def devices_without_address(settings: Settings, network: Network) -> tuple[str, ...]:
+    """The devices of a network that nothing says now where to reach: see `lab_of`. In the inventory's order.
+
+    Raises:
+        InputError: the lab's overlay cannot be read.
+    """
+    lab = lab_of(settings, network)
+    if lab is None:
+        return tuple(device.name for device in network.devices if device.reach.hostname is None)
+    overlay = read_overlay(lab)
+    known = overlay.addresses if overlay else {}
+    return tuple(device.name for device in network.devices if device.name not in known)
 
 
 def route_to(settings: Settings, network: Network, environment: Mapping[str, str] = os.environ) -> Route:

@@ -29,6 +29,12 @@ MOST_LOOKS = 3
 most, so a second look finds what it did; each look takes no longer than the limits of its steps.
 """
 
+_TAKE_IT = (
+    "put right on the device what its answer says, then try again; "
+    "where it can never take the line, change the policy or take the device out of its scope"
+)
+"""The way on after a device refused a change."""
+
 
 class Journal(Protocol):
     """Where touches are recorded; a row is durable when the call returns."""
@@ -70,8 +76,9 @@ def comparable(text: DeviceText) -> DeviceText:
 def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds: int) -> DeviceText:
     """Send the delta, with the device's commit-confirm timer armed where it has one, and read back.
 
-    A device that already holds the plan is left alone: an earlier attempt at this step came through. One that
-    reads otherwise than before was left half-way, or changed by somebody else: it is not built upon.
+    A device that already holds the plan is left alone: an earlier attempt at this step came through. It is kept or
+    rolled back with the others. One that reads otherwise than before was left half-way, or changed by somebody
+    else: it is not built upon.
 
     A process that died may have armed the timer by its last line, which the device carries out when it comes to it.
     Such a commit of this run, in which nothing was entered, is rolled back, and the device looked at again; one of
@@ -91,7 +98,11 @@ def apply(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
         held = running(driver)
         if held != target.original:
             if target.meets(held):
-                journal.record(target.device, "touched", note="it holds the plan already")
+                note = "it holds the plan already"
+                if not opened:
+                    # The journal may be of a backup, older than the touch: undone or saved with the others.
+                    journal.record(target.device, "touching", before=target.original, note=note)
+                journal.record(target.device, "touched", note=note)
                 return held
             journal.record(target.device, "failed", note="the device does not read as it did")
             raise DeviceError(
@@ -145,9 +156,7 @@ def _send(driver: DeviceDriver, target: Target, journal: Journal, revert_seconds
             driver.commit_config()
     except ChangeRefused as error:
         journal.record(target.device, "failed", note=error.message)
-        raise DeviceError(
-            f"the device refused the change: {error.message}", Place(device=target.device), "nothing is kept of it"
-        ) from None
+        raise _refused("the change", error, target, _TAKE_IT) from None
 
 
 def _pending(driver: DeviceDriver, target: Target) -> PendingCommit | None:
@@ -315,9 +324,13 @@ def _enter(driver: DeviceDriver, lines: Sequence[str], target: Target) -> None:
     try:
         driver.commit_config()
     except ChangeRefused as error:
-        raise DeviceError(
-            f"the device refused the lines that roll the change back: {error.message}", Place(device=target.device)
-        ) from None
+        raise _refused("the lines that roll the change back", error, target) from None
+
+
+def _refused(what: str, error: ChangeRefused, target: Target, hint: str = "") -> ChangeRefused:
+    """The refusal of what was entered, with the device's own answer to it."""
+    message = f"the device refused {what}: {error.message}"
+    return ChangeRefused(message, Place(device=target.device), hint, error.answer, what)
 
 
 def first_difference(meant: DeviceText, held: DeviceText) -> str:

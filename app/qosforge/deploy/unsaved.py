@@ -9,6 +9,7 @@ from napalm_ios_legacy.ios_legacy import IOS
 from qosforge.compiler.candidate import rollback_lines
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.driver_capabilities import DriverCapabilities, driver_capabilities
+from qosforge.errors import CommandRefused
 from qosforge.inventory.models import Device
 from qosforge.platforms.device_text import DeviceText
 
@@ -42,10 +43,21 @@ def in_the_way(
     return tuple(running.saying(f"+{line.strip()}") for line in rollback_lines(platform, startup, running))
 
 
-def read_in_the_way(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[str, ...]:
-    """The unsaved lines of a device that stop a push, as they may be shown; its startup configuration is read."""
+def read_in_the_way(device: Device, driver: DeviceDriver, running: DeviceText) -> tuple[str, ...] | None:
+    """The unsaved lines of a device that stop a push, as they may be shown; its startup configuration is read.
+    ``None`` where the device does not show that, so that nobody knows.
+
+    Raises:
+        DeviceError: the session failed.
+    """
     how = driver_capabilities(device.driver, device.name)
     if not how.dialect:
-        return ()
-    lines = in_the_way(how, device.platform, driver.get_config("startup"), running)
+        return None
+    try:
+        startup = driver.get_config("startup")
+    except CommandRefused:
+        return None
+    if startup.is_blank:
+        return None
+    lines = in_the_way(how, device.platform, startup, running)
     return tuple(line.in_message() for line in lines)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import threading
 import time
 from collections.abc import Mapping
@@ -15,8 +16,11 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from qosforge.artifacts.store import Artifacts, canonical_json
+from qosforge.database.connections import Database
 from qosforge.deploy.driver_and_platform import require_installed
-from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.fleet import Fleet, Outcome
+from qosforge.deploy.not_saved import LiveState
+from qosforge.deploy.read_devices import DeviceRead, read_each_live_state
 from qosforge.deploy.route import Route, route_to
 from qosforge.deploy.sessions import ProcessEnding, Sessions
 from qosforge.device_state.drift import Baseline, baseline_text, describe_drift, find_baselines
@@ -26,6 +30,7 @@ from qosforge.device_state.drift_watch import (
     DriftResult,
     any_check_due,
     claim_check,
+    note_read,
     postpone_check,
     record_check,
 )
@@ -38,12 +43,12 @@ from qosforge.runs.engine.computing import Computing
 from qosforge.runs.record.readings import last_text
 from qosforge.runs.record.run_metrics import count_device_failures
 from qosforge.runs.record.store import RunStore
-from qosforge.runs.workflow.live import read_each
 from qosforge.settings import Settings
 
 LONGEST_SECONDS = 600.0
 """How long devices may take to be read; those that take longer are told as not read."""
 _STOP_SECONDS = 6.0
+_NOTE_SECONDS = 1.0
 _LONGEST_ERROR = 500
 
 _log = logging.getLogger(__name__)
@@ -93,7 +98,7 @@ class DriftChecks:
     def _look(self, network: str, claim: str) -> None:
         database = self._store.database
         try:
-            found = self._found(network)
+            found = self._found(network, claim)
             if found is None:
                 self._give_back(claim, timedelta(0) if self._stopping.is_set() else AGAIN)
                 return
@@ -116,7 +121,7 @@ class DriftChecks:
         with suppress(QosforgeError):  # else it runs out
             postpone_check(self._store.database, claim, pause)
 
-    def _found(self, name: str) -> DriftResult | None:
+    def _found(self, name: str, claim: str) -> DriftResult | None:
         """What is found now; ``None`` where runs are at devices of the network, or this process ends."""
         began = self._store.now()
         try:
@@ -128,13 +133,14 @@ class DriftChecks:
         before = find_baselines(self._store, network)
         if self._store.leases.active(name):
             return None
-        texts, errors = self._read(network, route)
+        now, errors = self._read(network, route, _ReadCount(self._store.database, claim))
         after = find_baselines(self._store, network)
         # What a run left meanwhile is no drift.
         if self._stopping.is_set() or self._store.leases.active(name) or _runs(before) != _runs(after):
             return None
         count_device_failures(name, "drift", errors)
-        store_readings(self._store, self._artifacts, network, texts, began)
+        texts = now.running
+        store_readings(self._store, self._artifacts, network, texts, began, unsaved=now.unsaved)
         return self._compared(network, texts, errors, after, began)
 
     def _compared(
@@ -163,7 +169,9 @@ class DriftChecks:
         uncompared = [device for device in texts if device not in last]
         return DriftResult(began, len(set(compared) - unread.keys()), drifted, unread, uncompared)
 
-    def _read(self, network: Network, route: Route) -> tuple[dict[str, DeviceText], dict[str, QosforgeError]]:
+    def _read(
+        self, network: Network, route: Route, count: _ReadCount
+    ) -> tuple[LiveState, dict[str, QosforgeError]]:
         end = time.monotonic() + LONGEST_SECONDS
 
         def late() -> str | None:
@@ -173,7 +181,29 @@ class DriftChecks:
 
         known = partial(last_text, self._store.database, self._artifacts, network.name)
         with Fleet(network, route, self._sessions, until=late, earlier=known) as fleet:
-            return read_each(fleet)
+            return read_each_live_state(fleet, each=count.add)
+
+
+class _ReadCount:
+    """How many devices a look has read so far, for pages: written at most once in `_NOTE_SECONDS`."""
+
+    def __init__(self, database: Database, claim: str) -> None:
+        self._database = database
+        self._claim = claim
+        self._lock = threading.Lock()
+        self._read = 0
+        self._noted = -math.inf
+
+    def add(self, outcome: Outcome[DeviceRead]) -> None:
+        """Count a device that was read, from any thread."""
+        with self._lock:
+            self._read += outcome.value is not None
+            now = time.monotonic()
+            if now - self._noted < _NOTE_SECONDS:
+                return
+            self._noted = now
+            with suppress(QosforgeError):  # a page without the newest count is no reason to leave the devices
+                note_read(self._database, self._claim, self._read)
 
 
 def _runs(last: Mapping[str, Baseline]) -> dict[str, str]:

@@ -61,7 +61,10 @@ class DriftResult:
 
 @dataclass(frozen=True)
 class DriftWatch:
-    """How often a network is looked at (``minutes``, ``None``: never), when next, and what was found last."""
+    """How often a network is looked at (``minutes``, ``None``: never), when next, and what was found last.
+
+    ``read_so_far`` is how many devices the look that is under way has read; ``None`` where none is.
+    """
 
     network: str
     minutes: int | None = None
@@ -72,11 +75,16 @@ class DriftWatch:
     uncompared: tuple[str, ...] = ()
     compared: int = 0
     claimed_until: datetime | None = None
+    read_so_far: int | None = None
 
     def is_under_way(self, now: datetime) -> bool:
         """Whether its devices are being read, or wait for a process that reads them."""
         claimed = self.claimed_until is not None and self.claimed_until > now
         return claimed or (self.due is not None and self.due <= now)
+
+    def read_now(self, now: datetime) -> int | None:
+        """How many devices were read by the process that reads them; ``None`` where none does."""
+        return self.read_so_far if self.claimed_until is not None and self.claimed_until > now else None
 
     @property
     def state(self) -> DriftState:
@@ -98,6 +106,7 @@ _KNOWN = [
         "uncompared",
         "compared",
         "claimed_until",
+        "read_so_far",
     )
 ]
 
@@ -166,11 +175,17 @@ def claim_check(database: Database) -> tuple[str, str] | None:
         network = connection.scalar(mine) or connection.scalar(first.with_for_update(skip_locked=True))
         if network is None:
             return None
-        values = {"claim": token, "claimed_until": now + LEASE}
+        values = {"claim": token, "claimed_until": now + LEASE, "read_so_far": 0}
         connection.execute(sa.update(DRIFT_WATCHES).where(DRIFT_WATCHES.c.network == network).values(values))
         return str(network), token
 
     return database.transact(claim)
+
+
+def note_read(database: Database, claim: str, devices: int) -> None:
+    """Say how many devices were read so far; nothing is written where the claim ran out."""
+    own = sa.update(DRIFT_WATCHES).where(DRIFT_WATCHES.c.claim == claim)
+    database.transact(lambda connection: connection.execute(own.values(read_so_far=devices)))
 
 
 def postpone_check(database: Database, claim: str, pause: timedelta) -> None:
@@ -178,7 +193,7 @@ def postpone_check(database: Database, claim: str, pause: timedelta) -> None:
 
     def write(connection: sa.Connection) -> None:
         due = database.now(connection) + pause
-        values = {"due": due, "claim": None, "claimed_until": None}
+        values = {"due": due, "claim": None, "claimed_until": None, "read_so_far": None}
         own = (DRIFT_WATCHES.c.claim == claim) & DRIFT_WATCHES.c.due.is_not(None)  # else nobody wants it any more
         connection.execute(sa.update(DRIFT_WATCHES).where(own).values(values))
 
@@ -203,6 +218,7 @@ def record_check(database: Database, claim: str, look: DriftResult) -> EventType
             "due": due,
             "claim": None,
             "claimed_until": None,
+            "read_so_far": None,
             "looked": look.at,
             "drifted": {name: {"count": one.count, "digest": one.digest} for name, one in sorted(now.items())},
             "unread": dict(sorted(look.unread.items())),
@@ -248,4 +264,5 @@ def _watch(row: sa.Row[Any]) -> DriftWatch:
         uncompared=tuple(row.uncompared),
         compared=row.compared,
         claimed_until=row.claimed_until,
+        read_so_far=row.read_so_far,
     )

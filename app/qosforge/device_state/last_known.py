@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from qosforge.artifacts.store import Artifacts
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceText, DeviceWords
-from qosforge.runs.record.readings import write_readings
+from qosforge.runs.record.readings import touched_since, write_readings
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import READINGS
 
@@ -23,13 +23,15 @@ _FEW = 100
 class LastKnown:
     """The running configuration that a device gave when it was last read, and when that was.
 
-    ``run_id`` is the run that read it; ``None`` where a person asked for it.
+    ``run_id`` is the run that read it; ``None`` where a person asked for it. ``unsaved`` are the lines that were
+    not saved and stand in the way of a push, as they may be shown; ``None`` where that is not known.
     """
 
     device: str
     text: DeviceText
     run_id: str | None
     at: datetime
+    unsaved: tuple[str, ...] | None = None
 
 
 def last_known(
@@ -52,23 +54,46 @@ def last_known(
     rows = store.database.query(lambda connection: list(connection.execute(query)))
     return {
         row.device: LastKnown(
-            row.device, artifacts.get_configuration(row.artifact, known[row.device]), row.run_id, row.at
+            row.device,
+            artifacts.get_configuration(row.artifact, known[row.device]),
+            row.run_id,
+            row.at,
+            None if row.unsaved is None else tuple(row.unsaved),
         )
         for row in rows
         if row.device in known
     }
 
 
-def store_readings(
-    store: RunStore, artifacts: Artifacts, network: Network, texts: Mapping[str, DeviceText], at: datetime
-) -> None:
-    """Keep what devices said to a person who asked them at a moment, by device.
+def unsaved_lines(known: Mapping[str, LastKnown]) -> dict[str, tuple[str, ...]]:
+    """The lines that were not saved when devices were last read, of those of which that is known."""
+    return {name: read.unsaved for name, read in known.items() if read.unsaved is not None}
 
-    That is the moment before the first was asked: what a run read meanwhile may be newer, and stays.
+
+def store_readings(
+    store: RunStore,
+    artifacts: Artifacts,
+    network: Network,
+    texts: Mapping[str, DeviceText],
+    at: datetime,
+    *,
+    unsaved: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Keep what devices said to a person who asked them at a moment, by device; ``unsaved`` are the lines that were
+    not saved, of the devices of which that is known.
+
+    That is the moment before the first was asked: what a run read meanwhile may be newer, and stays. Of a device
+    that a run had between two states meanwhile it is not known what is to be saved: the run does that, or not.
 
     Raises:
         StoreError: it cannot be written.
     """
     stored = {device: artifacts.put_configuration(text) for device, text in texts.items()}
+
+    def work(connection: sa.Connection) -> None:
+        touched = touched_since(connection, network.name, at) if unsaved else ()
+        known = {device: lines for device, lines in (unsaved or {}).items() if device not in touched}
+        write_readings(connection, network.name, stored, at, unsaved=known)
+
     if stored:
-        store.database.transact(lambda connection: write_readings(connection, network.name, stored, at))
+        store.database.transact(work)

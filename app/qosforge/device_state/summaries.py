@@ -37,19 +37,23 @@ _LOG = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """When a device was last read, and by which run; ``None`` where a person asked."""
+class LastReading:
+    """When a device was last read, and by which run; ``None`` where a person asked.
+
+    ``not_saved``: whether it had lines then that it had not saved.
+    """
 
     artifact: str
     run_id: str | None
     at: datetime
+    not_saved: bool = False
 
 
 @dataclass(frozen=True)
 class KnownDevices:
     """What is known of a network's devices, by their names; ``pending`` are being summarized."""
 
-    readings: Mapping[str, Reading] = field(default_factory=dict)
+    readings: Mapping[str, LastReading] = field(default_factory=dict)
     summaries: Mapping[str, DeviceSummary] = field(default_factory=dict)
     pending: frozenset[str] = frozenset()
 
@@ -58,12 +62,14 @@ class KnownDevices:
 class KnownDrift:
     """The devices of a network that drifted by their last reading, and those that are as the last run left them.
 
-    Those that are ``pending`` are being compared. A device that was never read or that no run settled is in none.
+    Those that are ``pending`` are being compared, of which those ``settled_before`` had not drifted the last time,
+    or were not read since a run left them. A device that was never read or that no run settled is in none.
     """
 
     drifted: tuple[str, ...] = ()
     settled: tuple[str, ...] = ()
     pending: tuple[str, ...] = ()
+    settled_before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,14 +103,14 @@ class DeviceSummaries:
         rows = database.query(lambda connection: list(connection.execute(_query(network.name))))
         settled = database.query(lambda connection: read_baselines(connection, network.name))
         devices = {device.name: device for device in network.devices}
-        readings: dict[str, Reading] = {}
+        readings: dict[str, LastReading] = {}
         summaries: dict[str, DeviceSummary] = {}
         missing: dict[str, _Missing] = {}
         for row in rows:
             device = devices.get(row.device)
             if device is None:
                 continue
-            readings[row.device] = Reading(row.artifact, row.run_id, row.at)
+            readings[row.device] = LastReading(row.artifact, row.run_id, row.at, bool(row.unsaved))
             baseline = settled[row.device][1] if row.device in settled else None
             key = _key(device, row.artifact, baseline)
             if row.key == key:
@@ -128,6 +134,7 @@ class DeviceSummaries:
         devices = {network.name: {one.name: one for one in network.devices} for network in networks}
         rows = self._store.database.query(lambda connection: list(connection.execute(_drift_query(devices))))
         drifted: dict[str, dict[str, bool | None]] = {name: {} for name in devices}
+        before: dict[str, set[str]] = {name: set() for name in devices}
         missing: dict[str, dict[str, _Missing]] = {}
         for row in rows:
             device = devices[row.network].get(row.device)
@@ -138,6 +145,9 @@ class DeviceSummaries:
                 drifted[row.network][row.device] = row.drifted
             elif key not in self._failed:
                 missing.setdefault(row.network, {})[row.device] = _Missing(key, row.artifact, row.baseline)
+                # What a run left and what was read last are the same text where nobody read the device since.
+                if row.artifact == row.baseline or row.drifted is False:
+                    before[row.network].add(row.device)
         for network in networks:
             if network.name in missing:
                 self._make_later(network, missing[network.name])
@@ -146,6 +156,7 @@ class DeviceSummaries:
                 tuple(sorted(device for device, has_drift in found.items() if has_drift)),
                 tuple(sorted(device for device, has_drift in found.items() if has_drift is False)),
                 tuple(sorted(device for device, one in missing.get(name, {}).items() if one.baseline is not None)),
+                tuple(sorted(before[name])),
             )
             for name, found in drifted.items()
         }
@@ -240,7 +251,7 @@ class DeviceSummaries:
 def _query(network: str) -> sa.Select[Any]:
     same = (DEVICE_SUMMARIES.c.network == READINGS.c.network) & (DEVICE_SUMMARIES.c.device == READINGS.c.device)
     known = READINGS.outerjoin(DEVICE_SUMMARIES, same)
-    columns = [READINGS.c[name] for name in ("device", "artifact", "run_id", "at")]
+    columns = [READINGS.c[name] for name in ("device", "artifact", "run_id", "at", "unsaved")]
     return (
         sa.select(*columns, DEVICE_SUMMARIES.c.key, DEVICE_SUMMARIES.c.summary)
         .select_from(known)

@@ -19,11 +19,12 @@ DRIFT_WATCHES = sa.Table(
     sa.Column("unread", sa.JSON, nullable=False),
     sa.Column("uncompared", sa.JSON, nullable=False),
     sa.Column("compared", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("read_so_far", sa.Integer),
 )
 """How often the service looks for drift in a network (``minutes``, null: never), and what the last look found: by
 device how much of it drifted (``count``, and a ``digest`` that tells one drift from another), why a device could
 not be read, which no run has settled yet, and how many were compared. Whoever looks claims the network until
-``claimed_until``.
+``claimed_until``, and says meanwhile how many devices were read (``read_so_far``, null where nobody looks).
 """
 
 DEVICE_SUMMARIES = sa.Table(

@@ -15,6 +15,7 @@ from typing import Any
 import networkx
 
 from qosforge.discovery.port_traffic import MeasuredTraffic, StationTraffic, unmeasured
+from qosforge.dscp import dscp_label
 from qosforge.importing.to_intent import rate
 from qosforge.inventory.models import Network, TrafficScenario
 from qosforge.units import format_rate, listed
@@ -194,5 +195,5 @@ def _key(source: str, target: str, dscp: int, port: int) -> _Key:
 
 def _words(key: _Key) -> str:
     source, target, dscp, port = key
-    mark = f" DSCP {dscp}" if dscp else ""
+    mark = f" DSCP {dscp_label(dscp)}" if dscp else ""
     return f"flow {source} to {target}{mark} port {port}"

@@ -47,13 +47,13 @@ COMPUTED = (
     "qosforge.reports.run_report",
     "qosforge.runs.workflow.candidates",
     "qosforge.device_state.drift_check",
-    "qosforge.runs.workflow.live",
+    "qosforge.tester.twin_measurement",
     "qosforge.runs.workflow.steps.prepare",
     "qosforge.runs.workflow.steps.predict",
     "qosforge.sweeps.work",
 )
 """Where the functions are that runs compute. What these modules take is no part of what a computation may take."""
-FINISHING = ("qosforge.compiler.warm", "qosforge.runs.workflow.live", "qosforge.runs.workflow.steps.prepare")
+FINISHING = ("qosforge.compiler.warm", "qosforge.tester.twin_measurement", "qosforge.runs.workflow.steps.prepare")
 """The same of what runs compute that have touched devices."""
 _MORE = 1024
 """Calls beside those of the queue of runs: of runs that were put back into the other queues."""

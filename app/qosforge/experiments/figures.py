@@ -27,8 +27,8 @@ _BOUNDS = {
     Relation.AT_LEAST: Bound.AT_LEAST,
 }
 """Orders and ratios say nothing of one value."""
-_TICK_LETTERS = 16
-"""Letters of a line below a group of bars."""
+_TICK_LETTERS, _NARROW_LETTERS = 16, 38
+"""Letters of a line below a group of bars, and below all groups of a narrow plot together."""
 
 
 def require_plots(experiment: Experiment) -> None:
@@ -54,17 +54,32 @@ def combined_figure(outcome: ExperimentOutcome) -> str:
 
 
 def figures(outcome: ExperimentOutcome) -> tuple[str, ...]:
-    """The plots of an experiment, an ``<svg>`` element each: pages set them side by side where there is room."""
+    """The plots of an experiment, an ``<svg>`` element each: as narrow as phones, pages set them in rows."""
     plots = outcome.experiment.plots
-    return tuple(series_plot((_panel(outcome, plot),), title=plot.title) for plot in plots)
+    panels = tuple(_panel(outcome, plot, _NARROW_LETTERS // max(1, len(plot.scenarios))) for plot in plots)
+    return tuple(series_plot((one,), title=one.title, narrow=True) for one in panels)
 
 
-def _panel(outcome: ExperimentOutcome, plot: Plot) -> Panel:
-    """A plot, with readers' words for the short names of the data."""
+def captions(outcome: ExperimentOutcome) -> tuple[str, ...]:
+    """What the look of lines and bars means, for each plot of `figures`."""
+    return tuple(_caption(_panel(outcome, plot), plot) for plot in outcome.experiment.plots)
+
+
+def _caption(panel: Panel, plot: Plot) -> str:
+    if plot.metric == _DELAY_CDF:
+        return "Solid: measured on Linux. Dotted: simulated here."
+    solid, dashed = ("Filled", "Hollow") if plot.scenarios else ("Solid", "Dotted")
+    if any(one.dashed for one in panel.series):
+        return f"{solid}: simulated here. {dashed}: expected by theory."
+    return "Simulated here."
+
+
+def _panel(outcome: ExperimentOutcome, plot: Plot, letters: int = _TICK_LETTERS) -> Panel:
+    """A plot, with readers' words for the short names of the data: so many letters a line below a group of bars."""
     panel = _named_by_data(outcome, plot)
     names = _subject_names(plot.subjects)
     scenarios = {
-        name: fill(experiment_labels().scenario(outcome.experiment.name, name), _TICK_LETTERS)
+        name: fill(experiment_labels().scenario(outcome.experiment.name, name), letters, break_long_words=False)
         for name in plot.scenarios
     }
 

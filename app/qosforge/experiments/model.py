@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Self
 
@@ -204,6 +204,16 @@ class ExperimentLabels(_Model):
         if len({device for device, _ in parts}) == 1 and parts[0][1]:
             return f"{_joined([self._part(part) for _, part in parts])} of {self._device(parts[0][0])}"
         return _joined([self._of(device, part) for device, part in parts])
+
+    def beside(self, names: Iterable[str]) -> tuple[str, dict[str, str]]:
+        """Subjects that stand beside each other, by name: where all are parts of one device, it comes first (else
+        empty) and each is without it.
+        """
+        parts = {name: name.partition(".")[::2] for name in names}
+        devices = {device for device, _ in parts.values()}
+        if len(devices) == 1 and all(part for _, part in parts.values()):
+            return self._device(devices.pop()), {name: self._part(part) for name, (_, part) in parts.items()}
+        return "", {name: self.subject(name) for name in parts}
 
     def scenario(self, experiment: str, name: str) -> str:
         """A scenario of an experiment."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.intent.base import Dscp, Duration, Flag, IntentModel, Many, Percent, Requirement
 from qosforge.intent.policing import Precedence
 from qosforge.intent.queue_size import Bytes, QueueSizeText
@@ -107,7 +107,7 @@ class QueueLimit(IntentModel):
         marks = [point for threshold in self.thresholds for point in threshold.dscp]
         twice = next((point for point in marks if marks.count(point) > 1), None)
         if twice is not None:
-            raise ValueError(f"two thresholds are for dscp {dscp_name(twice)}: keep one of them")
+            raise ValueError(f"two thresholds are for dscp {dscp_label(twice)}: keep one of them")
         return self
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from qosforge.access.audit_log import drop_old_addresses
 from qosforge.access.sessions import drop_old_sessions
 from qosforge.audit.file_audits import drop_old_file_audits
 from qosforge.database.connections import Database
@@ -98,6 +99,7 @@ def retain(
         fresh = [run for run in over if run not in marked]
         if not dry_run:
             drop_old_sessions(connection, now)
+            drop_old_addresses(connection, now)
             drop_old_file_audits(connection, now)
         events = _of(connection, EVENTS, over, drop=not dry_run)
         keys = _of(connection, IDEMPOTENCY_KEYS, over, drop=not dry_run)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.packet_sets.fields import ADDRESS_BITS, FIELDS, WITH_PORTS, Atom
 
 _PROTOCOLS = {1: "ICMP", 2: "IGMP", 6: "TCP", 17: "UDP", 47: "GRE", 50: "ESP", 58: "ICMPv6", 89: "OSPF"}
@@ -57,7 +57,7 @@ class Witness:
             yield from self._end("from", "source", "source_port")
             yield from self._end("to", "destination", "destination_port")
             if "dscp" in self.matters:
-                yield f"with DSCP {dscp_name(self.values['dscp'])}"
+                yield f"with DSCP {dscp_label(self.values['dscp'])}"
         if {"cos", "tagged"} & self.matters:
             yield f"with CoS {self.values['cos']}" if self.values["tagged"] else "without a tag"
         if "vlan" in self.matters:

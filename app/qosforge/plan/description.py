@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.plan.early_drop import Red, RedProfile
 from qosforge.plan.model import (
     Action,
@@ -301,4 +301,4 @@ def listed(values: Sequence[object]) -> str:
 
 
 def _dscps(values: Sequence[int]) -> str:
-    return listed([dscp_name(value).upper() if value else "0 (default)" for value in values])
+    return listed([dscp_label(value) for value in values])

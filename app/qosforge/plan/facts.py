@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qosforge.dscp import dscp_label
 from qosforge.plan.description import (
     car_words,
     discipline_words,
@@ -40,14 +41,14 @@ def port_facts(system: System, interface: InterfacePlan) -> dict[str, str]:
 def system_facts(system: System) -> dict[str, str]:
     """All that is told of a device as a whole, by what it is about."""
     facts = dict(_scheduler_facts(system.scheduler, "")) if system.scheduler else {}
-    for about, table in (
-        ("packets of CoS {} go to queue", system.cos_to_queue),
-        ("packets of DSCP {} go to queue", system.dscp_to_queue),
-        ("CoS {} stands for DSCP", system.cos_to_dscp),
-        ("DSCP {} stands for CoS", system.dscp_to_cos),
-        ("what a policer marks down from DSCP {} gets DSCP", system.policed_dscp),
+    for about, table, mark_words, value_words in (
+        ("packets of CoS {} go to queue", system.cos_to_queue, str, str),
+        ("packets of DSCP {} go to queue", system.dscp_to_queue, dscp_label, str),
+        ("CoS {} stands for DSCP", system.cos_to_dscp, str, dscp_label),
+        ("DSCP {} stands for CoS", system.dscp_to_cos, dscp_label, str),
+        ("what a policer marks down from DSCP {} gets DSCP", system.policed_dscp, dscp_label, dscp_label),
     ):
-        facts |= {about.format(mark): str(value) for mark, value in enumerate(table or ())}
+        facts |= {about.format(mark_words(mark)): value_words(value) for mark, value in enumerate(table or ())}
     if system.dropped_first is not None:
         facts["dropped before others, DSCP"] = listed(system.dropped_first)
     if system.queue_set is not None:

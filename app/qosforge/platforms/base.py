@@ -151,7 +151,9 @@ class Platform:
     ``batfish_format`` is what Batfish calls their text, where it models it. ``secrets`` tell which words of its
     lines are secrets. ``counts`` are the sides of its interfaces on which the device counts by class or queue;
     ``port_counters`` is how it shows the counters of whole ports, where a record of its answer is known.
-    ``line_rules`` are rules about several lines of a configuration, or about releases.
+    ``compile_weight`` is how long one of its devices takes to compile beside a router of ``cisco_ios``, roughly: by
+    it processes share the devices of a network. ``line_rules`` are rules about several lines of a configuration, or
+    about releases.
     ``features`` are what of the language beyond its core ``lower`` knows; it is never asked for more.
     ``device_features`` are the words that the ``features`` of a device in the inventory may have; any where it is
     ``None``.
@@ -181,6 +183,7 @@ class Platform:
     secrets: SecretForms
     counts: frozenset[Direction] = frozenset()
     port_counters: PortCounterForm | None = None
+    compile_weight: float = 1.0
     line_rules: tuple[LineRule, ...] = ()
     features: frozenset[Feature]
     device_features: frozenset[str] | None = None

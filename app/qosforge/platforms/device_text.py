@@ -9,7 +9,7 @@ from multiprocessing.reduction import ForkingPickler
 from threading import Lock
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
-from qosforge.errors import QosforgeError
+from qosforge.errors import ChangeRefused, QosforgeError
 from qosforge.platforms.base import secret_forms
 
 MOST_CHARACTERS = 2000
@@ -180,10 +180,12 @@ class DeviceWords:
         return self._forms.shown_document(document, self._secrets)
 
     def shown_in(self, error: E) -> E:
-        """The error with a message that may be shown."""
+        """The error with words that may be shown."""
         problems: list[QosforgeError] = [error, *error.problems()]
         for one in problems:
             one.message = self.in_message(one.message)
+            if isinstance(one, ChangeRefused):
+                one.answer = self.in_message(one.answer)
         return error
 
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from qosforge.plots.curve import When, percent
 from qosforge.plots.element import embeddable
-from qosforge.plots.style import COLOURS, INK, SIDE_COLOURS, drawing, svg
+from qosforge.plots.style import INK, SIDE_COLOURS, drawing, svg
 from qosforge.plots.table import Table, TableCell, TableRow
 
 _WIDTH = 4.1
@@ -165,7 +165,7 @@ def _bar(axes: Axes, at: float, bar: Bar, value: float | None, reference: tuple[
             [at + _BAR / 2],
             [value],
             _BAR * 0.88,
-            facecolor=COLOURS[SIDE_COLOURS[bar.when]],
+            facecolor=SIDE_COLOURS[bar.when],
             edgecolor=INK,
             linewidth=0.5,
             hatch=_HATCHES[bar.when],
@@ -181,7 +181,7 @@ def _keys(classes: Sequence[ClassBars], quantity: _Quantity) -> list[Line2D | Pa
     handles: list[Line2D | Patch] = [
         Patch(
             label=when,
-            facecolor=COLOURS[SIDE_COLOURS[when]],
+            facecolor=SIDE_COLOURS[when],
             edgecolor=INK,
             linewidth=0.5,
             hatch=_HATCHES[when],

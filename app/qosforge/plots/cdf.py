@@ -84,7 +84,7 @@ def _figures(curves: Sequence[Curve], objective: Objective | None) -> str:
         figures = []
         for label in ("p50", "p95", "p99"):
             delay = curve.distribution.quantile_ps(quantile_of(label))
-            figures.append(f"{label} never" if np.isinf(delay) else f"{label} {delay / PS_PER_MS:.3g} ms")
+            figures.append(f"{label} never" if np.isinf(delay) else f"{label} {_ms(delay / PS_PER_MS)} ms")
         parts.append(f"{curve.label} {curve.when}: {', '.join(figures)}, loss {curve.distribution.loss:.2%}.")
     if objective is not None:
         bounds = [f"{label} at most {seconds * 1e3:g} ms" for label, seconds in objective.delay.items()]
@@ -93,6 +93,10 @@ def _figures(curves: Sequence[Curve], objective: Objective | None) -> str:
         bounds += [f"loss at most {objective.loss * 100:.3g} %"] if objective.loss else []
         parts.append(f"Asked: {', '.join(bounds)}.")
     return " ".join(parts)
+
+
+def _ms(delay: float) -> str:
+    return f"{delay:.3g}" if delay < 999.5 else f"{delay:,.0f}"
 
 
 def _against(curves: Sequence[Curve], objective: Objective | None) -> str:

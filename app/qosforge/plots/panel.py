@@ -18,7 +18,7 @@ from qosforge.deltaq.intervals import cdf_band
 from qosforge.deltaq.objective import Objective, quantile_of
 from qosforge.plots.curve import LEAST_MS, PS_PER_MS, Curve, names, steps
 from qosforge.plots.hover_data import HoverAxes
-from qosforge.plots.style import COLOURS, INK, MARKERS, SIDE_COLOURS, drawing, svg
+from qosforge.plots.style import COLOURS, INK, MARKERS, SIDE_COLOURS, SIDE_MARKERS, drawing, svg
 from qosforge.plots.ticks import between, log_ticks
 
 _WIDTH, _HEIGHT = 4.1, 2.4
@@ -104,15 +104,17 @@ class CdfPanel:
     def _look(self, number: int) -> dict[str, Any]:
         """Colour and marker of a curve: one per class; with a single class, one per side of the push."""
         labels = list(dict.fromkeys(curve.label for curve in self.curves))
-        stroke, width = _STROKES[self.curves[number].when]
-        colour = SIDE_COLOURS[self.curves[number].when]
+        when = self.curves[number].when
+        stroke, width = _STROKES[when]
+        colour, marker = SIDE_COLOURS[when], SIDE_MARKERS[when]
         if len(labels) > 1:
-            colour = labels.index(self.curves[number].label) % len(COLOURS)
+            place = labels.index(self.curves[number].label) % len(COLOURS)
+            colour, marker = COLOURS[place], MARKERS[place]
         return {
-            "color": COLOURS[colour],
+            "color": colour,
             "linestyle": stroke,
             "linewidth": width,
-            "marker": MARKERS[colour],
+            "marker": marker,
             "markersize": 3.5,
         }
 

@@ -6,19 +6,31 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from textwrap import fill
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import ScaledTranslation
 
 from qosforge.plots.element import embeddable
-from qosforge.plots.style import COLOURS, INK, MARKERS, drawing, svg
+from qosforge.plots.style import COLOURS, INK, MARKERS, POINTS, drawing, svg
 
 _PER_ROW = 2
 _FEW_DECADES = 2.5
-_SHORT_LABEL = 18
-"""Characters of a label of which a panel is wide enough for three."""
+_HIGH, _WIDE, _NARROW = 3.8, 4.7, 3.4
+"""Inches of a panel: its height, its width beside another, and that of one that fills the screen of a phone,
+with letters to be read."""
+_LEGEND_PT, _LETTER_PT, _STROKE_PT = 7.5, 4.2, 32
+"""Of the legend: its type, a letter of it on the average, and the stroke and the gaps beside a label."""
+_MOST_COLUMNS = 3
+_TITLE_LETTERS = 13
+"""Of a line of a panel's title, for each inch."""
+_FEW_LINES, _LINE_PT = 2, 11
+"""Lines below the axes for which there is room above the legend, and the height of one."""
+_FEW_ROWS, _ROW_INCHES = 4, 0.16
+"""Rows of the legend for which a panel has room, and what a further one makes it higher."""
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 _BARS = 0.8
 """The part of a group's width that its bars take."""
@@ -78,8 +90,10 @@ class Panel:
     logarithmic_x: bool = False
 
 
-def series_plot(panels: Sequence[Panel], *, title: str) -> str:
-    """Draw panels, two in a row. Returns an ``<svg>`` element whose description has the ends of every line.
+def series_plot(panels: Sequence[Panel], *, title: str, narrow: bool = False) -> str:
+    """Draw panels, two in a row; one alone may be ``narrow``.
+
+    Returns an ``<svg>`` element whose description has the ends of every line.
 
     Raises ``ValueError`` without a panel or for a panel without a point.
     """
@@ -87,11 +101,13 @@ def series_plot(panels: Sequence[Panel], *, title: str) -> str:
         raise ValueError("a plot needs at least one panel, and every line at least one point")
     rows = math.ceil(len(panels) / _PER_ROW)
     columns = min(len(panels), _PER_ROW)
-    with drawing(4.7 * columns + 0.4, 3.8 * rows) as figure:
+    inches = _NARROW if narrow else _WIDE
+    more = max(0, max(_legend_rows(panel, inches) for panel in panels) - _FEW_ROWS) * _ROW_INCHES
+    with drawing(inches * columns + 0.4, (_HIGH + more) * rows) as figure:
         grid = figure.subplots(rows, columns, squeeze=False)
         for number, axes in enumerate(grid.flat):
             if number < len(panels):
-                _panel(axes, panels[number])
+                _panel(axes, panels[number], inches)
             else:
                 axes.set_axis_off()
         _spread(figure)
@@ -103,7 +119,7 @@ def _spread(figure: Figure) -> None:
     figure.tight_layout(pad=0.8, w_pad=1.8, h_pad=1.6)
 
 
-def _panel(axes: Axes, panel: Panel) -> None:
+def _panel(axes: Axes, panel: Panel, inches: float) -> None:
     named = any(isinstance(x, str) for series in panel.series for x, _ in series.points)
     if named:
         _bars(axes, panel)
@@ -123,7 +139,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
                 zorder=2 if series.dashed else 3 + number / 100,
             )
     _published(axes, panel)
-    axes.set_title(panel.title, fontsize=9, loc="left")
+    axes.set_title(fill(panel.title, int(inches * _TITLE_LETTERS)), fontsize=9, loc="left")
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     if panel.logarithmic:
@@ -140,8 +156,33 @@ def _panel(axes: Axes, panel: Panel) -> None:
     axes.grid(visible=True, which="major", axis="y" if named else "both", color=INK, alpha=0.15, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     # Below the axes: inside, it would cover a line sooner or later.
-    columns = 3 if max(map(len, axes.get_legend_handles_labels()[1])) <= _SHORT_LABEL else 2
-    axes.legend(frameon=False, fontsize=7.5, ncols=columns, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    # In points below them, as their height is what the legend leaves.
+    below = (_FEW_LINES + max(0, _lines_below(panel) - _FEW_LINES) + 1) * _LINE_PT
+    axes.legend(
+        frameon=False,
+        fontsize=_LEGEND_PT,
+        ncols=_columns(axes.get_legend_handles_labels()[1], inches),
+        columnspacing=1.2,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        bbox_transform=axes.transAxes + ScaledTranslation(0, -below / POINTS, axes.figure.dpi_scale_trans),
+    )
+
+
+def _columns(labels: Sequence[str], inches: float) -> int:
+    """Columns of a legend that a panel of this width has room for."""
+    entry = _STROKE_PT + _LETTER_PT * max(map(len, labels))
+    return min(max(int(inches * POINTS / entry), 1), _MOST_COLUMNS)
+
+
+def _legend_rows(panel: Panel, inches: float) -> int:
+    labels = [*(series.label for series in panel.series), *{one.bound.value for one in panel.published}]
+    return math.ceil(len(labels) / _columns(labels, inches))
+
+
+def _lines_below(panel: Panel) -> int:
+    """Lines that the names of the groups of bars take; few where loads are numbers."""
+    return max((group.count("\n") + 1 for group in _groups(panel)), default=0)
 
 
 def _decades(panel: Panel) -> float:

@@ -17,9 +17,15 @@ INK = "#010203"
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#c0669a", "#a87400")
 """After Okabe and Ito's palette, told apart by the colour-blind; at least 3:1 beside white and dark paper."""
-SIDE_COLOURS = {"before": 1, "predicted": 3, "after": 0}
-"""Which colour, and marker, a side of a push has where colours do not tell classes apart."""
+SIDE_COLOURS = {"before": "#808080", "predicted": "#9a7fe0", "after": "#7a4fd0"}
+"""The colour of a side of a push where colours do not tell classes apart: none of those that stand for a class on
+the page around.
+"""
+SIDE_MARKERS = {"before": "s", "predicted": "D", "after": "o"}
 MARKERS = ("o", "s", "^", "D", "v")
+
+POINTS = 72
+"""In an inch."""
 
 FONTS = ("DejaVu Sans", "Verdana", "Arial", "sans-serif")
 """Text is laid out by the first; the others stand in where it is missing."""

@@ -16,8 +16,11 @@ from qosforge.errors import InputError, Place, RefusedError
 from qosforge.findings import Finding, Severity
 from qosforge.intent.models import Intent
 from qosforge.platforms.device_text import Configuration
+from qosforge.platforms.masked_findings import mask_findings
 from qosforge.prediction.decidable import undecidable
+from qosforge.prediction.masked_errors import mask_errors
 from qosforge.prediction.projected_state import project_state
+from qosforge.prediction.record import SimulatedTime
 from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import (
     ClassVerdict,
@@ -27,7 +30,7 @@ from qosforge.tester.measurement.judging import (
     verdicts,
 )
 from qosforge.tester.network_under_test import network_under_test
-from qosforge.tester.replications import REPLICATIONS
+from qosforge.tester.replications import REPLICATIONS, Timing
 from qosforge.tester.scenario.traffic import scenario_of
 from qosforge.tester.twin import TwinTester
 
@@ -38,15 +41,6 @@ MOST_SECONDS = 60
 
 LONGEST_SECONDS = 3600
 """The most that may be asked for: as long as a policy may want a scenario measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedTime:
-    """Seconds that a scenario was simulated, all replications together, and that the policy wants it measured."""
-
-    scenario: str
-    seconds: int
-    wanted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +55,11 @@ class Prediction:
     outcome: Outcome
     simulated: tuple[SimulatedTime, ...]
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def timings(self) -> dict[str, Timing]:
+        """How long each replication of a scenario was, and its warm-up."""
+        return {s.name: Timing(s.seconds or 0, round(s.warm_up_seconds or 0)) for s in self.measurement.scenarios}
 
 
 def predict(
@@ -88,7 +87,7 @@ def predict(
         raise RefusedError(
             f"errors stand against {intent.intent} on {network.name}, so there is nothing to predict",
             hint="correct what the findings say",
-            findings=errors,
+            findings=mask_findings(errors, running or {}, {d.name: d.platform for d in network.devices}),
         )
     if not has_objectives(intent):
         raise InputError(
@@ -96,8 +95,20 @@ def predict(
             Place(file=compilation.intent.document.file, path="verify"),
             "add checks under 'verify', and objectives to the classes that they name",
         )
+    with mask_errors(network, running or {}):
+        measurement, found = _measure(compilation, running or {}, seed, at_most_seconds)
+    open_for_good = tuple(undecidable(compilation, measurement, found))
+    return Prediction(
+        measurement, found, overall_outcome(found), _simulated(compilation, measurement), open_for_good
+    )
+
+
+def _measure(
+    compilation: Compilation, running: Mapping[str, Configuration], seed: int, at_most_seconds: int | None
+) -> tuple[Measurement, tuple[ClassVerdict, ...]]:
+    intent, network = compilation.intent.intent, compilation.network
     part = network_under_test(intent, network)
-    tester = TwinTester(part, project_state(compilation, running or {}, [d.name for d in part.devices]), seed)
+    tester = TwinTester(part, project_state(compilation, running, [d.name for d in part.devices]), seed)
     timed = _limit_seconds(intent, at_most_seconds)
     longest = max(check.seconds for check in timed.verify)
     looks = 1 if at_most_seconds is None else LOOKS
@@ -110,10 +121,7 @@ def predict(
         extend = open_scenarios(found)
         measurement = tester.measure(timed, "predicted", look=look, looks=looks, earlier=measurement, extend=extend)
         found = verdicts(timed, network, measurement)
-    open_for_good = tuple(undecidable(compilation, measurement, found))
-    return Prediction(
-        measurement, found, overall_outcome(found), _simulated(compilation, measurement), open_for_good
-    )
+    return measurement, found
 
 
 def _limit_seconds(intent: Intent, most: int | None) -> Intent:

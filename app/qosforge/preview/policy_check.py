@@ -29,9 +29,9 @@ OwnChecks = Callable[
 
 @dataclass(frozen=True)
 class PolicyCheck:
-    """The outcome of compiling and validating a policy: the compilation of the whole network, and of the chosen
-    devices the findings, in which secrets are masked. ``running`` are the configurations that were read,
-    ``predicted`` what devices come to hold, where it was made for the checks.
+    """The outcome of compiling and validating a policy: the compilation, of the whole network where it was checked,
+    else of the chosen devices; and of these the findings, in which secrets are masked. ``running`` are
+    the configurations that were read, ``predicted`` what devices come to hold, where it was made for the checks.
     """
 
     compilation: Compilation
@@ -96,7 +96,8 @@ def check_policy(
     """
     names = chosen_devices(network, devices)
     texts = dict(running or {})
-    compilation = compile_intent(loaded, network, texts)
+    # Checks look at links and paths as well; without them nothing is asked of the other devices.
+    compilation = compile_intent(loaded, network, texts, names if own_checks is None else ())
     findings = (*compilation.findings, *unconfirmed_findings(compilation.devices))
     predicted = predict_configurations(compilation, texts) if own_checks is not None else {}
     if own_checks is not None:
@@ -105,7 +106,7 @@ def check_policy(
         not_saved(device.name, unsaved[device.name])
         for device in compilation.devices
         if unsaved
-        and device.name in unsaved
+        and unsaved.get(device.name)
         and not make_candidate(device, texts[device.name], predicted.get(device.name)).empty
     )
     return PolicyCheck(

@@ -112,15 +112,18 @@ class TwinTester:
         looks: int = LOOKS,
         earlier: Measurement | None = None,
         extend: Collection[str] | None = None,
+        timings: Mapping[str, Timing] | None = None,
     ) -> Measurement:
         """Simulate every scenario that the intent verifies, in independent replications.
 
         ``when`` is what the plans stand for. The second and third of up to three ``looks`` add replications to the
         ``earlier`` measurement, or start again with longer ones where the warm-up was too short. ``extend`` names
-        the scenarios that they add to (default: all). With one look everything is measured at once.
+        the scenarios that they add to (default: all). With one look everything is measured at once. ``timings`` by
+        scenario are kept to, so that another measurement's packets are sent again and no more is simulated.
 
         Raises:
-            TesterError: a verification has no traffic, or the twin refuses the scenario.
+            TesterError: a verification has no traffic, the twin refuses the scenario, or a policer remembers the
+                start for longer than its ``timings`` leave out.
         """
         scenarios, judged = verified_scenarios(intent, self.network)
         results = []
@@ -130,17 +133,17 @@ class TwinTester:
             if previous and extend is not None and scenario.name not in extend:
                 results.append(previous)
                 continue
-            timing = _timing(previous) if previous else Timing.of(seconds)
+            given = (timings or {}).get(scenario.name)
+            timing = _timing(previous) if previous else given or Timing.of(seconds)
             if previous and largest_start_effect(previous.flows) >= START_DOMINATES:
                 previous, timing = None, timing.anew()
             numbers = range(previous.replications if previous else 0, REPLICATIONS[look - 1])
             run = self._scenario_run(intent, scenario, judged, timing)
             if not previous:
-                backing_off = BACKING_OFF_SECONDS * any(flow.source.kind == "tcp" for flow in scenario.flows)
-                timing = timing.with_warm_up(max(run.policers.settling, backing_off))
+                timing = _settled(run, timing, keep=given is not None)
             flows, answers = self._flow_results(run, timing, numbers)
             start_effect = 0.0 if previous else largest_start_effect(flows)
-            if start_effect > MAX_START_EFFECT:
+            if start_effect > MAX_START_EFFECT and given is None:
                 timing = timing.longer(start_effect)
                 flows, answers = self._flow_results(run, timing, numbers)
             reference = answers[0].delay_reference
@@ -349,6 +352,22 @@ class TwinTester:
                 )
             )
         return flows
+
+
+def _settled(run: _ScenarioRun, timing: Timing, *, keep: bool) -> Timing:
+    """With a warm-up that outlasts policers' buckets and connections that back off.
+
+    Raises:
+        TesterError: it would have to be longer, and is to ``keep``.
+    """
+    backing_off = BACKING_OFF_SECONDS * any(flow.source.kind == "tcp" for flow in run.scenario.flows)
+    settled = timing.with_warm_up(max(run.policers.settling, backing_off))
+    if keep and settled != timing:
+        raise TesterError(
+            f"a policer's bucket lasts for {run.policers.settling:.0f} s, longer than the {timing.warm_up} s that "
+            "a simulation leaves out at its start"
+        )
+    return settled
 
 
 def _timing(previous: ScenarioResult) -> Timing:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.dscp import CONTROL_DSCP, dscp_name
+from qosforge.dscp import CONTROL_DSCP, dscp_label
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.note import note
@@ -134,7 +134,7 @@ def _ruled(system: System, rules: tuple[Rule, ...], known: Known) -> tuple[_Told
         elif system.dscp_to_queue and all(kept):
             for dscp in sorted({dscp for points in kept for dscp in points}):
                 packet = by_rule(system, rule, Packet(*_UNSEEN, dscp))
-                found.append(_Told(name, f"one with DSCP {dscp_name(dscp)}", packet))
+                found.append(_Told(name, f"one with DSCP {dscp_label(dscp)}", packet))
     return tuple(found)
 
 
@@ -163,7 +163,7 @@ def _by_dscp(
         cos = stated.get(name) if claimed else None
         came = Packet(*_UNSEEN, dscp, dscp >> 3 if cos is None else cos)
         packet = enter(system, ingress, came, tagged=tagged)
-        yield _Told(name, f"one with DSCP {dscp_name(dscp)}", packet, claimed)
+        yield _Told(name, f"one with DSCP {dscp_label(dscp)}", packet, claimed)
 
 
 def _by_cos(classes: tuple[ClassRequest, ...], system: System, ingress: Ingress, known: Known) -> Iterator[_Told]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.findings import Finding
 from qosforge.intent.models import TrafficClass
 from qosforge.inventory.models import Port
@@ -75,8 +75,8 @@ def _follow(context: ValidationContext, way: Way, levels: tuple[Level, ...], pac
             reason = because(
                 "mark-lost",
                 variant="rewritten",
-                mark=dscp_name(mark),
-                new=dscp_name(packet.dscp),
+                mark=dscp_label(mark),
+                new=dscp_label(packet.dscp),
                 queue=_name(hop.exit),
             )
             rewritten = _Loss(hop.entry, "input", reason)
@@ -84,7 +84,7 @@ def _follow(context: ValidationContext, way: Way, levels: tuple[Level, ...], pac
             return rewritten or _unread(hop, mark, packet)
         if mark is not None and packet.dscp == mark != passage.left.dscp:
             reason = because(
-                "mark-lost", variant="rewritten-on-output", mark=dscp_name(mark), new=dscp_name(passage.left.dscp)
+                "mark-lost", variant="rewritten-on-output", mark=dscp_label(mark), new=dscp_label(passage.left.dscp)
             )
             rewritten = _Loss(hop.exit, "output", reason)
     return None
@@ -93,7 +93,7 @@ def _follow(context: ValidationContext, way: Way, levels: tuple[Level, ...], pac
 def _unread(hop: Hop, mark: int | None, packet: Packet) -> _Loss:
     if mark is None:
         return _Loss(hop.exit, "output", because("mark-lost", variant="no-mark"))
-    name = dscp_name(mark)
+    name = dscp_label(mark)
     if packet.dscp == mark:
         return _Loss(hop.exit, "output", because("mark-lost", variant="not-read", mark=name))
     reason = because("mark-lost", variant="not-recognised", mark=name, queue=_name(hop.exit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_network
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.intent.applications import Application
 from qosforge.intent.match import meet
 from qosforge.intent.models import Match, MatchTerm, TrafficClass, every_class
@@ -155,7 +155,7 @@ def _among(port: int | None, ranges: tuple[tuple[int, int], ...]) -> bool:
 
 
 def kind_of(packet: Packet) -> str:
-    mark = f"DSCP {dscp_name(packet.dscp)}"
+    mark = f"DSCP {dscp_label(packet.dscp)}"
     if packet.application:
         return f"{packet.application} sent with {mark}"
     if packet.protocol is None:

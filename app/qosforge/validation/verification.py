@@ -39,13 +39,12 @@ def _unmeasurable(context: ValidationContext, checks: Sequence[Verify]) -> Findi
     network, document = context.compilation.network, context.compilation.intent.document
     stations = {station.name for station in network.stations}
     missing = [n for n in dict.fromkeys(n for c in checks for n in (c.from_, c.to)) if n not in stations]
-    names = listed(map(repr, missing), MOST_NAMED)
+    names = listed(missing, MOST_NAMED)
     return note(
         "verify-no-traffic",
         Place(file=document.file, line=document.place(("verify",)).line),
         variant="no-stations" if missing else "none-described",
         network=network.name,
-        count=len(checks),
         **({"names": names} if missing else {}),
     )
 
@@ -130,6 +129,8 @@ def _below_minimum(context: ValidationContext, check: Verify, name: str, place: 
         applied=f"at least {format_seconds(minimum)}",
         source=check.from_,
         target=check.to,
+        minimum_seconds=minimum,
+        requested_seconds=bound,
         **facts,
     )
 

@@ -187,6 +187,8 @@ class RunSummary(_Document):
     outcome: RunOutcome | None = None
     """What it came to, its reasons one by one; none while it goes on, or of an earlier service."""
     rollback_of: str | None
+    rollback_reason: str = ""
+    """Why a person rolls it back; empty of an earlier service, too."""
     rolled_back_by: str | None
     page: str
     """Path of its page for people."""
@@ -220,8 +222,35 @@ class Stage(_Document):
     summary: str = ""
 
 
+class TradeOffFigure(_Document):
+    """A figure of a class before a change (``None``: not known) and after it: a part of its packets for ``loss``,
+    milliseconds for ``mean delay``.
+    """
+
+    label: str
+    before: float | None
+    after: float
+    scenario: str
+    path: str
+
+
+class UnjudgedTradeOff(_Document):
+    """A class without an objective that a change makes worse. ``known`` is how it is known what it got before:
+    ``measured``, or ``simulated`` by what the devices held when they were read; ``unknown`` is why it is not.
+    """
+
+    name: str
+    number: int
+    figures: tuple[TradeOffFigure, ...]
+    paths: int
+    known: str | None
+    unknown: str = ""
+
+
 class Run(RunSummary):
-    """A run in detail. ``candidate`` names the changes that an approval is about."""
+    """A run in detail. ``candidate`` names the changes that an approval is about; ``unjudged_trade_offs`` is what
+    the change costs classes without an objective, as predicted, or as measured once it is made.
+    """
 
     candidate: str | None
     stages: tuple[Stage, ...]
@@ -232,6 +261,7 @@ class Run(RunSummary):
     outcome_after: Verdict | None
     evidence_before: Evidence | None = None
     evidence_after: Evidence | None = None
+    unjudged_trade_offs: tuple[UnjudgedTradeOff, ...] = ()
     left_out: tuple[str, ...]
 
 

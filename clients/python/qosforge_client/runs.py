@@ -126,20 +126,26 @@ class Runs:
             after = page.events[-1].seq
 
     def approve(self, run_id: str, candidate: str, comment: str = "") -> RunSummary:
-        """Approve the changes that ``candidate`` names (`Run.candidate`); others than these it does not cover."""
+        """Approve the changes that ``candidate`` names (`Run.candidate`); others than these it does not cover.
+
+        Where they are predicted to break objectives, ``comment`` says why: without it the service refuses.
+        """
         return self._send(_path(run_id, "approve"), {"candidate": candidate, "comment": comment})
 
     def reject(self, run_id: str, comment: str = "") -> RunSummary:
-        """Reject what a waiting run would do: it ends, cancelled."""
+        """Reject what a waiting run would do: it ends, untouched. ``comment`` says why: without it the service
+        refuses, but of a run that asks whether to keep its change, which is then rolled back.
+        """
         return self._send(_path(run_id, "reject"), {"comment": comment})
 
     def cancel(self, run_id: str) -> RunSummary:
         """Cancel a run; what it changed is rolled back."""
         return self._send(_path(run_id, "cancel"))
 
-    def roll_back(self, run_id: str, *, idempotency_key: str | None = None) -> RunSummary:
-        """Roll a kept run back; gives the run that does it."""
-        return self._send(_path(run_id, "rollback"), key=idempotency_key or str(uuid.uuid4()))
+    def roll_back(self, run_id: str, reason: str = "", *, idempotency_key: str | None = None) -> RunSummary:
+        """Roll a kept run back; gives the run that does it, which keeps the ``reason``."""
+        body = {"reason": reason} if reason else None  # an earlier service takes none
+        return self._send(_path(run_id, "rollback"), body, idempotency_key or str(uuid.uuid4()))
 
     def report(self, run_id: str, form: ReportFormat = "markdown") -> str:
         """The report, as far as the run came."""

@@ -52,6 +52,7 @@ PLATFORM = Platform(
     profile=platform_profile("catalyst_2950"),
     counts=frozenset(),
     port_counters=IOS_PORT_COUNTERS,
+    compile_weight=1.3,
     line_rules=LINE_RULES,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
 from qosforge.plan.core import core
@@ -161,9 +161,9 @@ def _system(
     for value in sorted(set(forth) - supported):
         notes.note(
             "dscp-unsupported",
-            requested=f"DSCP {dscp_name(value)} of CoS {forth.index(value)}",
+            requested=f"DSCP {dscp_label(value)} of CoS {forth.index(value)}",
             applied="DSCP of the same precedence",
-            supported=", ".join(map(str, sorted(supported))),
+            supported=", ".join(map(dscp_label, sorted(supported))),
         )
     forth = tuple(dscp if dscp in supported else dscp >> 3 << 3 for dscp in forth)
     system = System(
@@ -174,7 +174,9 @@ def _system(
     if enhanced(request.image):
         return system.model_copy(update={"cos_to_dscp": forth, "dscp_to_cos": with_default(back, unnamed)})
     if (forth, back) != (DEFAULT_COS_TO_DSCP, DSCP_TO_COS):
-        changed = [f"DSCP {d} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]]
+        changed = [
+            f"DSCP {dscp_label(d)} and CoS {cos}" for cos, d in enumerate(forth) if d != DEFAULT_COS_TO_DSCP[cos]
+        ]
         notes.note(
             "maps-unsupported",
             requested=", ".join(changed) or None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from qosforge.dscp import dscp_label
 from qosforge.note import Reason, because
 from qosforge.plan.model import PortRange, Rule, Term
 from qosforge.plan.request import ClassRequest, DeviceRequest, InterfaceRequest
@@ -86,7 +87,7 @@ def _write(entry: ClassRequest, dscp: int, exceeding: int) -> Reason | None:
     del entry, dscp
     if exceeding in CAPABILITIES.supported_dscp.value:
         return None
-    return because("police-unsupported", variant="exceed-dscp", dscp=exceeding)
+    return because("police-unsupported", variant="exceed-dscp", dscp=dscp_label(exceeding))
 
 
 def _note_default(default: ClassRequest, notes: Notes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qosforge.dscp import CONTROL_DSCP, dscp_name
+from qosforge.dscp import CONTROL_DSCP, dscp_label
 from qosforge.findings import DEFAULT
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Trust
@@ -45,7 +45,7 @@ def note_unnamed(
     owners = [name for name, entry in marks.items() if delivered.intersection(entry.cos)]
     notes.note(
         "unnamed-dscp",
-        requested=", ".join(f"{dscp_name(dscp)} as CoS {DSCP_TO_COS[dscp]}" for dscp in unnamed),
+        requested=", ".join(f"{dscp_label(dscp)} as CoS {DSCP_TO_COS[dscp]}" for dscp in unnamed),
         applied="CoS 0" if writes else f"served with {', '.join(owners)}",
         variant=DEFAULT if writes else "fixed-map",
         classes=", ".join(owners),

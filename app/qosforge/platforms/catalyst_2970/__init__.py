@@ -61,6 +61,7 @@ PLATFORM = Platform(
     profile=platform_profile("catalyst_2970"),
     counts=frozenset({"output"}),
     port_counters=IOS_PORT_COUNTERS,
+    compile_weight=1.7,
     line_rules=LINE_RULES,
     features=FEATURES,
     most_conditions=CAPABILITIES.access_list_entries.value,

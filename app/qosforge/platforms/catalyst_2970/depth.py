@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from qosforge.dscp import drop_precedence, dscp_name
+from qosforge.dscp import drop_precedence, dscp_label
 from qosforge.intent.models import QueueLimit, QueueSize, WredProfile
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.catalyst_2970.capabilities import CAPABILITIES
@@ -250,7 +250,7 @@ def _note_levels(entry: ClassRequest, points: tuple[int, ...], levels: _Levels, 
         unit = profile.maximum.unit
         requested.append(f"from {profile.minimum.value} to {profile.maximum.value} {unit}")
     percents = {d: levels.of[d] for d in mine}
-    applied = [f"{dscp_name(d)} above {p} % ({_guess(packets_at(buffers, p))})" for d, p in percents.items()]
+    applied = [f"{dscp_label(d)} above {p} % ({_guess(packets_at(buffers, p))})" for d, p in percents.items()]
     notes.note(
         "wred-as-tail-drop",
         traffic_class=entry.name,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import ReadConfiguration, ReadLine
 from qosforge.plan.input_queues import InputQueues
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, System, Trust
 from qosforge.plan.unknown_line import UnknownLine
@@ -78,12 +78,12 @@ def beside_plan(text: str) -> tuple[BesidePlan, ...]:
     return tuple(BesidePlan("stays", _line(entry)) for entry in rows if entry["reserved"] != delivered)
 
 
-def _line(entry: Entry) -> UnknownLine:
+def _line(entry: ReadLine) -> UnknownLine:
     return UnknownLine(line=entry.line.number, text=entry.line.text)
 
 
 def _interface(
-    reader: SwitchReader, buffers: Mapping[int, tuple[QueueBuffers, ...]], port: Entry, *, switched_on: bool
+    reader: SwitchReader, buffers: Mapping[int, tuple[QueueBuffers, ...]], port: ReadLine, *, switched_on: bool
 ) -> InterfacePlan:
     """``buffers`` are the depths of the queues in each queue set."""
     ingress = reader.ingress(port)
@@ -106,7 +106,7 @@ def _interface(
 class _SwitchQueues:
     """What the switch-wide lines say; everything else is as delivered, and so is what ``no`` takes back."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ReadConfiguration) -> None:
         self._reading = reading
         default = default_input_queues()
         self._output = {"cos": list(default_maps().cos), "dscp": list(default_maps().dscp)}
@@ -139,7 +139,7 @@ class _SwitchQueues:
         """A queue set."""
         return self._sets[number]
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: ReadLine) -> None:
         _, _, what = entry.id.partition("-")
         match entry.id:
             case "output-cos" | "output-dscp":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.dscp import drop_precedence, dscp_name
 from qosforge.intent.wred import Wred, WredProfile
 from qosforge.plan.early_drop import Red, RedProfile, TailThreshold
@@ -192,7 +192,7 @@ class QueueLines:
         self._tails: dict[int, int] = {}
         self._fields: dict[str, object] = {}
 
-    def take(self, line: Entry) -> bool:
+    def take(self, line: ReadLine) -> bool:
         """Take a line; False where it is not understood."""
         match line.id:
             case "red":
@@ -217,6 +217,6 @@ class QueueLines:
         return {**self._fields, "red": red, "thresholds": make_thresholds(self._tails)}
 
 
-def _points(line: Entry) -> tuple[int, ...]:
+def _points(line: ReadLine) -> tuple[int, ...]:
     points = line["dscp"]
     return points if isinstance(points, tuple) else (points,)

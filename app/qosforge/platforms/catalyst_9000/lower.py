@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.plan.model import Ingress, InterfacePlan, Plan, Rule, Trust
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.base import LoweredDevice
@@ -127,7 +127,7 @@ def _note_marks(groups: tuple[QueueGroup, ...], marks: Mapping[str, ClassMarks],
                 notes.note(
                     "mark-shared",
                     traffic_class=entry.name,
-                    applied=f"DSCP {dscp_name(held.dscp)} is served as {first[1]}",
+                    applied=f"DSCP {dscp_label(held.dscp)} is served as {first[1]}",
                     first=first[1],
                 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.plan.model import Discipline, Egress, Ingress, InterfacePlan, Plan, Queue, Scheduler, Trust
 from qosforge.platforms.catalyst_9000.drops import QueueLines
 from qosforge.platforms.catalyst_9000.lines import TABLE
@@ -41,7 +41,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     )
 
 
-def _interface(port: Entry, policies: PolicyReader) -> InterfacePlan:
+def _interface(port: ReadLine, policies: PolicyReader) -> InterfacePlan:
     ingress, egress = Ingress(), BEST_EFFORT
     trust = Trust.KEEP
     for line in port.below:

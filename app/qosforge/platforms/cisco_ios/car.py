@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import ReadConfiguration, ReadLine
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.intent.models import Police, PoliceAction, Remark
@@ -231,7 +231,9 @@ def check_replaced(request: DeviceRequest, plan: Plan, running: Plan | None) -> 
                 )
 
 
-def read_rate_limit(line: Entry, lists: AccessLists, reading: Reading, context: str) -> InterfacePolicer | None:
+def read_rate_limit(
+    line: ReadLine, lists: AccessLists, reading: ReadConfiguration, context: str
+) -> InterfacePolicer | None:
     """The policer of a ``rate-limit`` line; None where it is kept as not understood.
 
     A list that is not there takes no packets, and an empty one here would stand for all of them.

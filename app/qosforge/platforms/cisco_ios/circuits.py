@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import ReadConfiguration, ReadLine
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.intent.scope import OWN_PREFIX
@@ -14,6 +14,7 @@ from qosforge.plan.model import CircuitPlan, InterfacePlan, Plan
 from qosforge.plan.request import DeviceRequest, InterfaceRequest
 from qosforge.platforms.cisco_ios.capabilities import CAPABILITIES, since
 from qosforge.platforms.cisco_ios.trains import has
+from qosforge.units import format_rate
 
 MAP_CLASS_PREFIX = f"{OWN_PREFIX}-"
 """Begins the names of the map classes that are ours."""
@@ -91,8 +92,8 @@ def check_circuit(
         yield note(
             "bandwidth-differs",
             Place(device=request.device, interface=interface_request.name, direction="output"),
-            requested=f"{wanted_kbps} kb/s",
-            applied=f"{kbps} kb/s",
+            requested=format_rate(1000 * wanted_kbps),
+            applied=format_rate(1000 * kbps),
             variant="circuit",
             kbps=wanted_kbps,
         )
@@ -176,7 +177,7 @@ def map_class(interface: InterfacePlan) -> MapClass | None:
 class CircuitReader:
     """Reads the circuits of one configuration, and the lines on them that work like those of an interface."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ReadConfiguration) -> None:
         self._reading = reading
         self._map_classes = reading.objects("map-class")
         lines = [(entry.name, line) for entry in reading.all("interface") for line in entry.below]
@@ -184,7 +185,7 @@ class CircuitReader:
         self._classes = {name: line for name, line in lines if line.id == "frame-relay-class"}
         self._used: set[str] = set()
 
-    def read(self, interface: Entry) -> tuple[CircuitPlan | None, tuple[Entry, ...]]:
+    def read(self, interface: ReadLine) -> tuple[CircuitPlan | None, tuple[ReadLine, ...]]:
         """The circuit of an interface with the lines on it; none where it carries several: theirs are kept."""
         circuits = [line for line in interface.below if line.id in ("pvc", "dlci")]
         if len(circuits) == 1:
@@ -202,7 +203,7 @@ class CircuitReader:
             if heading not in self._used:
                 self._reading.miss(line, f"interface {heading}")
 
-    def _dlci(self, dlci: Entry, name: str) -> tuple[CircuitPlan, tuple[Entry, ...]]:
+    def _dlci(self, dlci: ReadLine, name: str) -> tuple[CircuitPlan, tuple[ReadLine, ...]]:
         main = main_interface(name)
         named = next((line for line in dlci.below if line.id == "dlci-class"), None)
         for heading in (name, main):
@@ -218,20 +219,20 @@ class CircuitReader:
         return _read_shaped(dlci["dlci"], self._map_classes[named.name])
 
 
-def ietf_circuits(interfaces: Iterable[Entry]) -> tuple[str, ...]:
+def ietf_circuits(interfaces: Iterable[ReadLine]) -> tuple[str, ...]:
     """The interfaces whose circuit has the IETF encapsulation: its own, else that of the main interface."""
     held = {entry.name: entry for entry in interfaces}
     lines = {name: [line for line in entry.below if line.id in ("dlci", "ietf")] for name, entry in held.items()}
     whole = {name for name, below in lines.items() if any(line.id == "ietf" for line in below)}
 
-    def ietf(name: str, dlci: Entry) -> bool:
+    def ietf(name: str, dlci: ReadLine) -> bool:
         words = dlci.line.text.split()
         return "ietf" in words or (main_interface(name) in whole and "cisco" not in words)
 
     return tuple(n for n, below in lines.items() if any(line.id == "dlci" and ietf(n, line) for line in below))
 
 
-def _read_pvc(pvc: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
+def _read_pvc(pvc: ReadLine) -> tuple[CircuitPlan, tuple[ReadLine, ...]]:
     contract: dict[str, int] = {}
     for line in pvc.below:
         if line.id == "contract" and "peak" in line:
@@ -243,7 +244,7 @@ def _read_pvc(pvc: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
     return CircuitPlan(vpi=int(vpi or 0), vci=int(vci), **contract), carried
 
 
-def _read_shaped(dlci: int, map_class: Entry) -> tuple[CircuitPlan, tuple[Entry, ...]]:
+def _read_shaped(dlci: int, map_class: ReadLine) -> tuple[CircuitPlan, tuple[ReadLine, ...]]:
     limits, said = CAPABILITIES.frame_relay, map_class.settings
     cir = said.get("cir", limits.cir.default)
     circuit = CircuitPlan(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import ReadConfiguration, ReadLine
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
@@ -15,7 +15,7 @@ _OUTSIDE = frozenset({"dscp", "precedence", "cos", "input_interface"})
 """What is told of a packet outside what is encrypted: its marks are copied there."""
 
 
-def encrypting_interfaces(reading: Reading, interfaces: tuple[Entry, ...]) -> tuple[str, ...]:
+def encrypting_interfaces(reading: ReadConfiguration, interfaces: tuple[ReadLine, ...]) -> tuple[str, ...]:
     """The interfaces whose crypto map has entries that do not classify first."""
     entries = reading.all("crypto-map")
     late = {e.name for e in entries if all(line.id != "pre-classify" for line in e.below)}

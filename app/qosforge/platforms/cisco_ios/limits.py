@@ -20,6 +20,7 @@ from qosforge.platforms.cisco_ios.guarantees import PolicyLevel, most_reservable
 from qosforge.platforms.cisco_ios.policing import check_policer
 from qosforge.platforms.cisco_ios.trains import has, hqf, uses_car
 from qosforge.platforms.cisco_ios.wred import red_unit, whole_packets
+from qosforge.units import format_rate
 
 _EXACT = 1e-6
 
@@ -296,7 +297,8 @@ def _differing(
     kbps = interface_request.usable // 1000
     if held != kbps:
         place = Place(device=request.device, interface=interface_request.name, direction="output")
-        yield note("bandwidth-differs", place, requested=f"{kbps} kb/s", applied=f"{held} kb/s", kbps=kbps, **said)
+        requested, applied = format_rate(1000 * kbps), format_rate(1000 * held)
+        yield note("bandwidth-differs", place, requested=requested, applied=applied, kbps=kbps, **said)
 
 
 def check_level(level: PolicyLevel, queues: tuple[Queue, ...]) -> Iterator[Finding]:

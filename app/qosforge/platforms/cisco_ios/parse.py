@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.plan.model import Efficiency, Ingress, InterfacePlan, InterfacePolicer, Plan, System, TunnelGroup
 from qosforge.plan.percentages import default_burst, resolved
 from qosforge.platforms.cisco_ios.applications import read_protocol
@@ -57,7 +57,7 @@ class _Reader:
             foreign_lists=self.lists.foreign_numbers,
         )
 
-    def _interface(self, interface: Entry) -> InterfacePlan:
+    def _interface(self, interface: ReadLine) -> InterfacePlan:
         bandwidth = default_bandwidth(interface.name)
         ingress, egress = Ingress(), None
         efficiency: dict[str, object] = {}

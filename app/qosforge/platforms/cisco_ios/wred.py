@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.dscp import DSCP_NAMES, drop_precedence, dscp_name
 from qosforge.findings import Finding
 from qosforge.intent.models import Remark, Treatment
@@ -238,7 +238,7 @@ class QueueLines:
         self._detects = False
         self._fields: dict[str, object] = {"limit_packets": CAPABILITIES.class_queue_limit.value}
 
-    def take(self, line: Entry) -> bool:
+    def take(self, line: ReadLine) -> bool:
         """Take a line; False where it is not understood."""
         match line.id:
             case "queue-limit":
@@ -265,7 +265,7 @@ class QueueLines:
             self._by_dscp = by_dscp
         return self._by_dscp == by_dscp
 
-    def _row(self, line: Entry) -> bool:
+    def _row(self, line: ReadLine) -> bool:
         unit = line.get("unit", _PACKETS)
         if line["minimum"] > line["maximum"] or not self._based("dscp" in line):
             return False

@@ -40,6 +40,7 @@ PLATFORM = Platform(
     profile=platform_profile("force10_e300"),
     counts=frozenset({"input", "output"}),
     port_counters=PORT_COUNTERS,
+    compile_weight=2.4,
     line_rules=LINE_RULES,
     features=frozenset(
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
@@ -59,7 +60,7 @@ def mark_findings(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterat
         yield from _rewritten(request, queue_of)
     if by_ethernet:
         ports = [i.name for i in request.interfaces if i.recognise]
-        lost = [f"{c.name} DSCP {dscp_of(c)}" for c in request.classes if dscp_of(c) is not None]
+        lost = [f"{c.name} DSCP {dscp_label(dscp_of(c) or 0)}" for c in request.classes if dscp_of(c) is not None]
         kept, other = "DSCP", "CoS"
     else:
         ports = [i.name for i in request.interfaces if i.tagged and i.schedule]
@@ -85,7 +86,7 @@ def mark_findings(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterat
                 "precedence-carried-as-dscp",
                 class_place(request, c, direction="input"),
                 requested=f"precedence {c.mark.precedence}",
-                applied=f"DSCP {8 * c.mark.precedence}",
+                applied=f"DSCP {dscp_label(8 * c.mark.precedence)}",
             )
 
 
@@ -100,9 +101,9 @@ def _rewritten(request: DeviceRequest, queue_of: Mapping[str, int]) -> Iterator[
             yield note(
                 "mark-needs-queue",
                 class_place(request, c, direction="input"),
-                requested=f"DSCP {mark}",
-                applied=f"DSCP {leaving}",
-                mark=mark,
+                requested=f"DSCP {dscp_label(mark)}",
+                applied=f"DSCP {dscp_label(leaving)}",
+                mark=dscp_label(mark),
                 queue=queue,
                 owner=", ".join(with_queue) or "no class",
                 own=queue_of[c.name],

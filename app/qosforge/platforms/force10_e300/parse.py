@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.plan.model import (
     Discipline,
     Egress,
@@ -103,7 +103,7 @@ class _Reader:
                 if line.id not in ("switchport", "text"):
                     self.reading.miss(line, interface.line.text)
 
-    def _interface(self, port: Entry) -> InterfacePlan:
+    def _interface(self, port: ReadLine) -> InterfacePlan:
         ingress, egress = Ingress(), Egress(default_queue=0)
         # A port's own rates stand before or after its policies.
         for line in sorted(port.below, key=lambda line: line.id != "service-policy"):
@@ -133,9 +133,9 @@ class _Reader:
             self._inputs[name] = self._ingress(self.input_maps[name])
         return self._inputs[name]
 
-    def _ingress(self, policy: Entry) -> Ingress:
+    def _ingress(self, policy: ReadLine) -> Ingress:
         trust, fallback = Trust.KEEP, False
-        services: dict[int, Entry] = {}
+        services: dict[int, ReadLine] = {}
         for line in policy.below:
             if line.id == "trust":
                 trust, fallback = _TRUST[line["what"]], "fallback" in line
@@ -150,7 +150,7 @@ class _Reader:
         rules = tuple(self._rule(queue, services[queue]) for queue in looked_at)
         return Ingress(policy=policy.name, trust=trust, rules=rules)
 
-    def _rule(self, queue: int, service: Entry) -> Rule:
+    def _rule(self, queue: int, service: ReadLine) -> Rule:
         marker = service.get("policy")
         if marker and marker not in self.input_policies:
             self.reading.miss(service)
@@ -162,7 +162,7 @@ class _Reader:
         terms = tuple(self._terms(service, service.name))
         return Rule.model_validate({"name": service.name, "any_of": terms, "queue": queue, **values})
 
-    def _terms(self, service: Entry, name: str) -> Iterator[Term]:
+    def _terms(self, service: ReadLine, name: str) -> Iterator[Term]:
         body = self.class_maps.get(name)
         if body is None:
             self.reading.miss(service)
@@ -181,7 +181,7 @@ class _Reader:
             joined = [{**old, **part} for old in joined for part in parts]
         yield from (Term.model_validate(values) for values in joined)
 
-    def _term(self, line: Entry, body: Entry) -> Iterator[Term]:
+    def _term(self, line: ReadLine, body: ReadLine) -> Iterator[Term]:
         if line.id != "match-acl":
             yield Term(**{field: _numbers(value) for field, value in line.values.items()})
         elif line.name not in self.lists[line["layer"]]:
@@ -215,7 +215,7 @@ class _Reader:
             self._outputs[name, family] = self._egress(self.output_maps[name], family)
         return self._outputs[name, family]
 
-    def _egress(self, policy: Entry, family: str) -> Egress:
+    def _egress(self, policy: ReadLine, family: str) -> Egress:
         chosen: dict[int, str] = {}
         for line in policy.below:
             if line["policy"] in self.output_policies:
@@ -259,7 +259,7 @@ class _Reader:
         )
 
 
-def _port_name(port: Entry) -> str:
+def _port_name(port: ReadLine) -> str:
     return f"{port['family']} {port['number']}"
 
 
@@ -269,7 +269,7 @@ def _numbers(value: int | tuple[str, ...]) -> tuple[int, ...]:
     return tuple(sorted(int(number) for word in value for number in word.split(",")))
 
 
-def _port_meter(line: Entry) -> InterfacePolicer:
+def _port_meter(line: ReadLine) -> InterfacePolicer:
     """A rate of a port, or of one of its VLANs."""
     any_of = (Term(vlan=(line["vlan"],)),) if "vlan" in line else ()
     return InterfacePolicer(any_of=any_of, police=read_meter(line.values))

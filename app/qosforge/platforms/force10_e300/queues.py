@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.note import note
@@ -156,7 +157,9 @@ def _merged_marks(request: DeviceRequest, chosen: QueueChoice) -> Iterator[Findi
             yield note(
                 "merged-marks-differ",
                 Place(device=request.device, direction="output"),
-                requested=", ".join(f"{n} {'unmarked' if d is None else f'DSCP {d}'}" for n, d in found.items()),
+                requested=", ".join(
+                    f"{n} {'unmarked' if d is None else f'DSCP {dscp_label(d)}'}" for n, d in found.items()
+                ),
                 applied="the marks that the packets come with",
                 classes=", ".join(found),
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from qosforge.dscp import drop_precedence, dscp_name
+from qosforge.dscp import drop_precedence, dscp_label
 from qosforge.findings import DEFAULT
 from qosforge.plan.request import ClassRequest, DeviceRequest
 from qosforge.platforms.ios_switch.notes import Notes
@@ -122,17 +122,17 @@ def _note_unknown(entry: ClassRequest, supported: frozenset[int], notes: Notes) 
         notes.note(
             "dscp-unsupported",
             traffic_class=entry.name,
-            requested=dscp_name(value),
-            supported=", ".join(map(str, sorted(supported))),
+            requested=dscp_label(value),
+            supported=", ".join(map(dscp_label, sorted(supported))),
         )
     for value in sorted(set(entry.remarked) - supported):
         notes.note(
             "dscp-unsupported",
             traffic_class=entry.name,
-            requested=dscp_name(value),
+            requested=dscp_label(value),
             applied="CoS 0",
             variant="remarked",
-            supported=", ".join(map(str, sorted(supported))),
+            supported=", ".join(map(dscp_label, sorted(supported))),
         )
     for precedence in sorted({p for term in entry.terms for p in term.precedence}):
         known = sorted(supported & set(range(8 * precedence, 8 * precedence + 8)))
@@ -156,10 +156,10 @@ def _known(
     notes.note(
         "dscp-rounded",
         traffic_class=entry.name,
-        requested=f"{dscp_name(dscp)} (DSCP {dscp})",
-        applied=f"{dscp_name(near)} (DSCP {near})",
-        dscp=dscp,
-        supported=", ".join(map(str, sorted(supported))),
+        requested=f"DSCP {dscp_label(dscp)}",
+        applied=f"DSCP {dscp_label(near)}",
+        dscp=dscp_label(dscp),
+        supported=", ".join(map(dscp_label, sorted(supported))),
         same_group=same_group,
     )
     return near
@@ -175,7 +175,7 @@ def _marked(entry: ClassRequest, table: Sequence[int], notes: Notes) -> int | No
             "precedence-carried-as-dscp",
             traffic_class=entry.name,
             requested=f"precedence {mark.precedence}",
-            applied=f"DSCP {dscp_name(dscp)}",
+            applied=f"DSCP {dscp_label(dscp)}",
             variant="zero-bits",
         )
         return dscp
@@ -186,7 +186,7 @@ def _marked(entry: ClassRequest, table: Sequence[int], notes: Notes) -> int | No
         "cos-carried-as-dscp",
         traffic_class=entry.name,
         requested=f"CoS {mark.cos}",
-        applied=f"DSCP {dscp_name(dscp)} and CoS {mark.cos}",
+        applied=f"DSCP {dscp_label(dscp)} and CoS {mark.cos}",
         variant="derived",
     )
     return dscp
@@ -198,7 +198,7 @@ def _check_default(default: ClassRequest, keeps_dscp: bool, notes: Notes) -> Non
         notes.note(
             "default-mark-unsupported",
             traffic_class=default.name,
-            requested=f"DSCP {mark.dscp or 8 * (mark.precedence or 0)}, CoS {mark.cos or 0}",
+            requested=f"DSCP {dscp_label(mark.dscp or 8 * (mark.precedence or 0))}, CoS {mark.cos or 0}",
             applied="DSCP as received, CoS 0" if keeps_dscp else "DSCP 0, CoS 0",
             variant="dscp-kept" if keeps_dscp else DEFAULT,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.intent.models import Police, Remark
 from qosforge.note import Reason, because
@@ -51,9 +51,9 @@ class PolicedMap:
             "police-unsupported",
             variant="exceed-map",
             first=first,
-            held=dscp_name(held),
-            dscp=dscp_name(dscp),
-            wanted=dscp_name(exceeding),
+            held=dscp_label(held),
+            dscp=dscp_label(dscp),
+            wanted=dscp_label(exceeding),
         )
 
     def table(self) -> tuple[int, ...] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.findings import DEFAULT
 from qosforge.intent.models import RESERVED_CLASS
 from qosforge.plan.model import Ingress, InterfacePlan, Rule, Trust
@@ -152,7 +152,7 @@ def note_shared_marks(
             notes.note(
                 "mark-shared",
                 traffic_class=name,
-                applied=f"DSCP {dscp_name(entry.dscp or 0)} is served as {first}",
+                applied=f"DSCP {dscp_label(entry.dscp or 0)} is served as {first}",
                 first=first,
             )
             continue

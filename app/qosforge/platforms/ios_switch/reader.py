@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qosforge.commands import CommandTable, Entry
+from qosforge.commands import CommandTable, ReadLine
 from qosforge.plan.model import DROP, Action, Ingress, Policer, Rule, Term, Trust
 from qosforge.platforms.ios_switch.marks import DEFAULT_COS_TO_DSCP, DEFAULT_DSCP_TO_COS
 from qosforge.platforms.mqc.access_lists import AccessLists
@@ -50,11 +50,11 @@ class SwitchReader:
             for dscp in entry["dscp"]:
                 self.policed_dscp[dscp] = entry["policed"]
 
-    def settings(self, *ids: str) -> Iterator[Entry]:
+    def settings(self, *ids: str) -> Iterator[ReadLine]:
         """The entries at the top that are one of these settings; what is taken back is as delivered."""
         return (entry for entry in self.reading.all(*ids) if not entry.negated)
 
-    def ports(self) -> tuple[Entry, ...]:
+    def ports(self) -> tuple[ReadLine, ...]:
         """The physical ports; of other interfaces everything is kept as not understood."""
         for interface in self.reading.all("other-interface"):
             for line in interface.below:
@@ -62,7 +62,7 @@ class SwitchReader:
                     self.reading.miss(line, interface.line.text)
         return tuple(self.reading.all("port"))
 
-    def ingress(self, port: Entry) -> Ingress:
+    def ingress(self, port: ReadLine) -> Ingress:
         """What a port trusts, and its policy."""
         trust, port_cos, phone, override = Trust.NONE, 0, False, False
         policy: str | None = None
@@ -93,7 +93,7 @@ class SwitchReader:
             return self._overridden(port_cos)
         return Ingress(trust=self._phone(trust, port) if phone else trust, port_cos=port_cos)
 
-    def _passes(self, line: Entry, port: Entry) -> bool:
+    def _passes(self, line: ReadLine, port: ReadLine) -> bool:
         """Keep that the DSCP passes unchanged, which plans do not hold; whether the CoS is trusted all the same."""
         self.reading.miss(line, port.line.text)
         return bool(line.get("mark") == "cos")
@@ -104,7 +104,7 @@ class SwitchReader:
         everything = Rule(name=OVERRIDE, any_of=(Term(),), set_dscp=dscp, set_cos=port_cos)
         return Ingress(trust=Trust.NONE, port_cos=port_cos, rules=(everything,))
 
-    def _phone(self, trust: Trust, port: Entry) -> Trust:
+    def _phone(self, trust: Trust, port: ReadLine) -> Trust:
         """The trust of a port that looks for a phone: plans hold that of its CoS; none without a mark to trust."""
         if trust is Trust.DSCP:
             for line in port.below:
@@ -131,7 +131,7 @@ class SwitchReader:
         ]
         return tuple(port.name for port in having)
 
-    def filter_entries(self, port: Entry) -> Iterator[str]:
+    def filter_entries(self, port: ReadLine) -> Iterator[str]:
         """The entries, as written, of the lists that filter what a port receives."""
         for line in port.below:
             if line.id == "filter" and line.name in self._lists:
@@ -144,7 +144,7 @@ class SwitchReader:
         for name in self._class_maps:
             self._terms(name)
 
-    def rules(self, attach: Entry, port: Entry) -> tuple[Rule, ...]:
+    def rules(self, attach: ReadLine, port: ReadLine) -> tuple[Rule, ...]:
         """Rules of the policy that a line of a port attaches."""
         body = self._policies.get(attach.name)
         if body is None:
@@ -152,7 +152,7 @@ class SwitchReader:
             return ()
         return self._rules_of(body)
 
-    def _rules_of(self, policy: Entry) -> tuple[Rule, ...]:
+    def _rules_of(self, policy: ReadLine) -> tuple[Rule, ...]:
         if policy.name not in self._rules:  # it stands on many ports, and is read once
             entries = [entry for entry in policy.below if entry.id == "class"]
             for entry in entries:
@@ -164,7 +164,7 @@ class SwitchReader:
             self._rules[policy.name] = tuple(self._rule(entry, own) for entry in entries)
         return self._rules[policy.name]
 
-    def _rule(self, entry: Entry, aggregates: dict[str, Entry]) -> Rule:
+    def _rule(self, entry: ReadLine, aggregates: dict[str, ReadLine]) -> Rule:
         said = entry.settings
         terms = self._terms(entry.name)
         trusted = any(line.id == "trust" for line in entry.below)
@@ -191,7 +191,7 @@ class SwitchReader:
             police=police,
         )
 
-    def _policer(self, line: Entry, aggregates: dict[str, Entry], policed: set[int]) -> Policer | None:
+    def _policer(self, line: ReadLine, aggregates: dict[str, ReadLine], policed: set[int]) -> Policer | None:
         """The policer of a line; None where plans hold none such.
 
         ``policed`` are the DSCPs that the map gives to what exceeds: one, or the policer does no single thing.
@@ -220,7 +220,7 @@ class SwitchReader:
             return ()
         return tuple(term for line in matches for term in self._match(line, body))
 
-    def _match(self, line: Entry, body: Entry) -> Iterator[Term]:
+    def _match(self, line: ReadLine, body: ReadLine) -> Iterator[Term]:
         if line.id == "match-mark":
             yield Term.model_validate({field: tuple(sorted(marks)) for field, marks in line.values.items()})
         elif line.name in self._lists:

@@ -8,7 +8,7 @@ from typing import Any
 
 from napalm_linux_tc.red import denominator_of, weight_of
 
-from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.reading import ReadConfiguration, ReadLine
 from qosforge.plan.early_drop import RedProfile
 from qosforge.plan.model import (
     DROP,
@@ -73,7 +73,7 @@ def parse(text: str, device: str, image: str = "") -> Plan:
     )
 
 
-def _rules(reading: Reading, banded: Collection[str]) -> dict[str, tuple[Rule, ...]]:
+def _rules(reading: ReadConfiguration, banded: Collection[str]) -> dict[str, tuple[Rule, ...]]:
     """The rules of each chain that refers to chains of classes, in their order; ``banded`` are interfaces."""
     actions: dict[str, dict[str, Any]] = {}
     for entry in reading.all("counter", "police", "choose"):
@@ -100,9 +100,9 @@ def _rules(reading: Reading, banded: Collection[str]) -> dict[str, tuple[Rule, .
     }
 
 
-def _marks(reading: Reading) -> dict[str, int]:
+def _marks(reading: ReadConfiguration) -> dict[str, int]:
     """The mark that each chain writes into packets of both families; others are kept as not understood."""
-    written: dict[str, dict[str, Entry]] = {}
+    written: dict[str, dict[str, ReadLine]] = {}
     for entry in reading.all("mark"):
         written.setdefault(entry["chain"], {})[entry["family"]] = entry
     found = {}
@@ -126,7 +126,7 @@ def _of_families(told: dict[Term, set[str]]) -> Iterator[Term]:
             yield term
 
 
-def _term(entry: Entry) -> Term:
+def _term(entry: ReadLine) -> Term:
     transport = entry.get("transport") or entry.get("source_transport")
     return Term(
         dscp=(entry["dscp"],) if "dscp" in entry else (),
@@ -152,7 +152,7 @@ def _ports(word: str | None) -> Iterator[PortRange]:
         yield PortRange(first=int(first), last=int(last or first))
 
 
-def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -> Egress:
+def _egress(reading: ReadConfiguration, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -> Egress:
     whole = _whole(reading, dev)
     if whole is None:
         return Egress()
@@ -210,7 +210,7 @@ def _egress(reading: Reading, dev: str, rules: Mapping[str, tuple[Rule, ...]]) -
 
 
 def _banded(
-    bands: Entry | None, inner: Entry | None, limits_of: Callable[[str], dict[str, Any]]
+    bands: ReadLine | None, inner: ReadLine | None, limits_of: Callable[[str], dict[str, Any]]
 ) -> dict[int, Queue]:
     """The queues in bands by their numbers; ``inner`` is in the last band, and ``limits_of`` bounds a class."""
     if bands is None:
@@ -225,11 +225,11 @@ class _Whole:
 
     id: str
     rate: int
-    line: Entry
-    tree: Entry | None
+    line: ReadLine
+    tree: ReadLine | None
 
 
-def _whole(reading: Reading, dev: str) -> _Whole | None:
+def _whole(reading: ReadConfiguration, dev: str) -> _Whole | None:
     """What holds the rate of an interface; None where nothing of ours does."""
     for entry in reading.all("holder"):
         if entry["dev"] == dev:
@@ -239,17 +239,19 @@ def _whole(reading: Reading, dev: str) -> _Whole | None:
     return None if tree is None or whole is None else _Whole(whole["id"], whole["rate"], whole, tree)
 
 
-def _inside(reading: Reading, dev: str, parent: str, kinds: Collection[str]) -> Entry | None:
+def _inside(reading: ReadConfiguration, dev: str, parent: str, kinds: Collection[str]) -> ReadLine | None:
     """The scheduler of some kind in a class of an interface."""
     return next((e for e in reading.all(*kinds) if (e["dev"], e["parent"]) == (dev, parent)), None)
 
 
-def _leaves(reading: Reading, dev: str) -> dict[str, Entry]:
+def _leaves(reading: ReadConfiguration, dev: str) -> dict[str, ReadLine]:
     """The queues of an interface, by the classes that they are in."""
     return {entry["parent"]: entry for entry in reading.all("queue", "fair", "red", "gred") if entry["dev"] == dev}
 
 
-def _leaf_limits(reading: Reading, leaf: Entry | None, marks: Mapping[int, tuple[int, ...]]) -> dict[str, Any]:
+def _leaf_limits(
+    reading: ReadConfiguration, leaf: ReadLine | None, marks: Mapping[int, tuple[int, ...]]
+) -> dict[str, Any]:
     """What bounds the queue of a class; one whose average is not known is kept as not understood."""
     limits = {} if leaf is None else _limits(reading, leaf, marks)
     if leaf is not None and not limits:
@@ -257,9 +259,9 @@ def _leaf_limits(reading: Reading, leaf: Entry | None, marks: Mapping[int, tuple
     return limits
 
 
-def _directed(reading: Reading, dev: str) -> dict[int, tuple[int, ...]]:
+def _directed(reading: ReadConfiguration, dev: str) -> dict[int, tuple[int, ...]]:
     """The DSCPs whose packets are in each virtual queue of an interface, whichever version of IP they are of."""
-    found: dict[tuple[int, int], list[Entry]] = {}
+    found: dict[tuple[int, int], list[ReadLine]] = {}
     for entry in reading.all("direct"):
         if entry["dev"] == dev:
             found.setdefault((entry["number"], entry["dscp"]), []).append(entry)
@@ -273,7 +275,7 @@ def _directed(reading: Reading, dev: str) -> dict[int, tuple[int, ...]]:
     return marks
 
 
-def _limits(reading: Reading, leaf: Entry, marks: Mapping[int, tuple[int, ...]]) -> dict[str, Any]:
+def _limits(reading: ReadConfiguration, leaf: ReadLine, marks: Mapping[int, tuple[int, ...]]) -> dict[str, Any]:
     """How long a queue may be, and what it drops before; nothing where its average has no weight that is known.
 
     ``marks`` are the DSCPs of virtual queues.
@@ -299,7 +301,7 @@ def _limits(reading: Reading, leaf: Entry, marks: Mapping[int, tuple[int, ...]])
     return {"limit_bytes": limit, "red": red_of(named, weight or 0, ecn=ecn)}
 
 
-def _profile(entry: Entry, dscp: tuple[int, ...]) -> RedProfile | None:
+def _profile(entry: ReadLine, dscp: tuple[int, ...]) -> RedProfile | None:
     """A profile for packets of these DSCPs; None where its probability is none that is entered."""
     denominator = denominator_of(float(entry["probability"]))
     if denominator is None:
@@ -307,7 +309,7 @@ def _profile(entry: Entry, dscp: tuple[int, ...]) -> RedProfile | None:
     return RedProfile(dscp=dscp, minimum=entry["minimum"], maximum=entry["maximum"], denominator=denominator)
 
 
-def _queue(entry: Entry, number: int, limits: dict[str, Any], link: int) -> Queue:
+def _queue(entry: ReadLine, number: int, limits: dict[str, Any], link: int) -> Queue:
     first = entry["prio"] == 0
     shaped = entry["ceil"] < link or first
     return Queue(
@@ -322,7 +324,7 @@ def _queue(entry: Entry, number: int, limits: dict[str, Any], link: int) -> Queu
     )
 
 
-def _is_ours(entry: Entry, link: int) -> bool:
+def _is_ours(entry: ReadLine, link: int) -> bool:
     """Whether a plan has words for the curves of a class.
 
     Rates are whole kb/s, and a real-time curve begins at the link's (b/s) and goes on at the class's share.
@@ -332,7 +334,7 @@ def _is_ours(entry: Entry, link: int) -> bool:
     return in_time and all(rate > 0 and rate % _KBPS == 0 for rate in rates)
 
 
-def _shared_queue(entry: Entry, number: int, limits: dict[str, Any], link: int) -> Queue:
+def _shared_queue(entry: ReadLine, number: int, limits: dict[str, Any], link: int) -> Queue:
     """A class of HFSC; one with a real-time curve that does not begin below its rate has priority."""
     first = "burst_us" in entry and entry["burst_rate"] >= entry["guaranteed"]
     shaped = "ceil" in entry

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.reading import ReadConfiguration, ReadLine
 from qosforge.plan.model import Discipline, Egress, Queue, Rule, Scheduler
 from qosforge.platforms.linux_tc.class_tree import Parents, every_queue, queues_in, rest_of
 from qosforge.platforms.linux_tc.numbering import queue_of
 
 
-def parents_of(entries: Collection[Entry], root: str | None) -> dict[int, int | None]:
+def parents_of(entries: Collection[ReadLine], root: str | None) -> dict[int, int | None]:
     """The queue that each class is in, by their numbers; ``root`` is what those of the port itself are in.
 
     Left out are classes that no plan numbers, and those that are in none of the others. Without a root none is in
@@ -76,7 +76,7 @@ class ReadTree:
         return number
 
 
-def miss_what_queues_elsewhere(reading: Reading, dev: str, tree: Entry, egress: Egress) -> None:
+def miss_what_queues_elsewhere(reading: ReadConfiguration, dev: str, tree: ReadLine, egress: Egress) -> None:
     """Keep as not understood what chooses a class that is divided, and a default that is not that of rules."""
     queues = every_queue(egress.scheduler) if egress.scheduler else ()
     divided = {queue.number for queue in queues if queues_in(queue)}

@@ -13,7 +13,7 @@ from typing import Any
 
 from napalm_linux_tc.turns import KIND, readable
 
-from qosforge.commands.reading import Entry, Reading
+from qosforge.commands.reading import ReadConfiguration, ReadLine
 from qosforge.plan.model import Discipline, Queue, Scheduler, Share, ShareUnit
 from qosforge.plan.request import ClassRequest
 from qosforge.platforms.linux_tc.numbering import TURNS, band_of
@@ -57,7 +57,7 @@ def _readable(share: Share) -> Share:
     return share.model_copy(update={"value": readable(share.value)})
 
 
-def turn_queues(reading: Reading, dev: str, limits: Callable[[str], dict[str, Any]]) -> Iterator[Queue]:
+def turn_queues(reading: ReadConfiguration, dev: str, limits: Callable[[str], dict[str, Any]]) -> Iterator[Queue]:
     """The queues of an interface's classes of ``drr``; ``limits`` tells what bounds the queue of a class."""
     for entry in reading.all("turn"):
         number = band_of(entry["id"])
@@ -66,7 +66,7 @@ def turn_queues(reading: Reading, dev: str, limits: Callable[[str], dict[str, An
             yield Queue(number=number, share=share, **limits(entry["id"]))
 
 
-def default_turn(reading: Reading, turns: Entry) -> int | None:
+def default_turn(reading: ReadConfiguration, turns: ReadLine) -> int | None:
     """The queue of what nothing tells. Without one the kernel drops that: the line is kept as not understood."""
     found = next((e for e in reading.all("untold") if e["dev"] == turns["dev"]), None)
     if found is None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import ReadConfiguration, ReadLine
 from qosforge.commands.pattern import PRECEDENCES
 from qosforge.dscp import dscp_name
 from qosforge.memoise import memoise
@@ -175,7 +175,7 @@ def _read_prefix(values: Mapping[str, Any], end: str) -> str | None:
     return str(ipaddress.ip_network(f"{address}/{32 - free.bit_length()}", strict=False))
 
 
-def _entry_of(line: Entry) -> Term | None:
+def _entry_of(line: ReadLine) -> Term | None:
     """The term of a line of a list; None where it is none."""
     try:
         return None if "remark" in line else _read_entry(line.values)
@@ -186,9 +186,9 @@ def _entry_of(line: Entry) -> Term | None:
 class AccessLists:
     """The access lists of one configuration, by name or number."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ReadConfiguration) -> None:
         self._reading = reading
-        self._lists: dict[str, list[Entry]] = {}
+        self._lists: dict[str, list[ReadLine]] = {}
         self._headings: dict[str, str] = {}
         for line in reading.all("access-list", "standard-list", "ipv6-access-list"):
             self._lists.setdefault(line.name, []).extend(line.below)
@@ -246,8 +246,8 @@ class AccessLists:
         """
         heading = self._headings.get(name, f"access-list {name}")
         found = Condition()
-        denied: list[Entry] = []
-        missed: list[Entry] = []
+        denied: list[ReadLine] = []
+        missed: list[ReadLine] = []
         for line in reversed(self._lists[name]):
             if "remark" in line:
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qosforge.commands import Entry, Reading
+from qosforge.commands import ReadConfiguration, ReadLine
 from qosforge.plan.model import Term
 from qosforge.platforms.mqc.access_lists import AccessLists, version
 from qosforge.platforms.mqc.conditions import Condition
@@ -28,7 +28,7 @@ def _read_application(words: str) -> tuple[Term, ...]:
 
 
 def read_class_maps(
-    reading: Reading,
+    reading: ReadConfiguration,
     lists: AccessLists,
     protocol: Callable[[str], tuple[Term, ...]] = _read_application,
     *,
@@ -45,7 +45,7 @@ def read_class_maps(
 class _Reader:
     def __init__(
         self,
-        reading: Reading,
+        reading: ReadConfiguration,
         lists: AccessLists,
         protocol: Callable[[str], tuple[Term, ...]],
         tells_versions: bool,
@@ -70,7 +70,7 @@ class _Reader:
             self._read[name] = self._map(self._class_maps[name])
         return self._read[name]
 
-    def _map(self, class_map: Entry) -> MatchAlternatives:
+    def _map(self, class_map: ReadLine) -> MatchAlternatives:
         context = class_map.line.text
         one_is_enough = class_map.get("mode") == "match-any"
         whole: Condition | None = None
@@ -105,7 +105,7 @@ class _Reader:
         return MatchAlternatives(whole.any_of, whole.none_of, ipv4=ipv4 and self._tells_versions)
 
     def _condition(
-        self, line: Entry, class_map: Entry, *, alternative: bool
+        self, line: ReadLine, class_map: ReadLine, *, alternative: bool
     ) -> tuple[Condition | None, frozenset[Term], str | None]:
         """What one line asks for, the terms that lists of both versions have, and what it names in vain."""
         if line.id == "match-class":
@@ -124,7 +124,7 @@ class _Reader:
         return self._lists.condition(line.name, beside=both), both, None
 
 
-def _read_terms(line: Entry, protocol: Callable[[str], tuple[Term, ...]]) -> tuple[Term, ...]:
+def _read_terms(line: ReadLine, protocol: Callable[[str], tuple[Term, ...]]) -> tuple[Term, ...]:
     if "application" in line:
         return protocol(line["application"])
     values = {name: value for name, value in line.values.items() if name not in {"negated", "ipv4"}}

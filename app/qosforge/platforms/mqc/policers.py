@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.dscp import dscp_name
 from qosforge.intent.models import Police
 from qosforge.note import Reason, because
@@ -74,7 +74,7 @@ def _no_table(name: str) -> None:
 
 
 def read_policer(
-    line: Entry,
+    line: ReadLine,
     default_burst: Callable[[int], int] | None = None,
     tabled: Callable[[str], Action | None] = _no_table,
 ) -> Policer | None:

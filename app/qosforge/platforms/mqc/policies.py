@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
-from qosforge.commands import Entry, PlacedLine, Reading
+from qosforge.commands import PlacedLine, ReadConfiguration, ReadLine
 from qosforge.plan.model import (
     Discipline,
     Egress,
@@ -39,7 +39,7 @@ _ON_INPUT = ("set_qos_group", "set_mpls_imposition")
 class QueueReader(Protocol):
     """Collects the lines of one class that say how long its queue is and what it drops."""
 
-    def take(self, line: Entry) -> bool:
+    def take(self, line: ReadLine) -> bool:
         """Take a line; False where it is not understood."""
 
     @property
@@ -58,7 +58,7 @@ class PolicyReader:
 
     def __init__(
         self,
-        reading: Reading,
+        reading: ReadConfiguration,
         class_maps: Mapping[str, MatchAlternatives],
         queue_reader: Callable[[], QueueReader],
         *,
@@ -81,7 +81,7 @@ class PolicyReader:
         self._inputs: dict[str, Ingress] = {}
         self._outputs: dict[str, Egress] = {}
 
-    def input(self, attached: Entry) -> Ingress:
+    def input(self, attached: ReadLine) -> Ingress:
         """What the policy of a ``service-policy input`` line does."""
         name = attached.name
         if name not in self._policies:
@@ -91,16 +91,16 @@ class PolicyReader:
             self._inputs[name] = self._input(name)
         return self._inputs[name]
 
-    def does_nothing(self, attached: Entry) -> bool:
+    def does_nothing(self, attached: ReadLine) -> bool:
         """Whether the policy of a ``service-policy input`` line leaves all packets as they are."""
         lines = (line for entry in self._classes(attached.name) for line in entry.below)
         return attached.name in self._policies and all(map(self._keeps, lines))
 
-    def _keeps(self, line: Entry) -> bool:
+    def _keeps(self, line: ReadLine) -> bool:
         own = line.id == "set-table" and line["field"] == line["source"]
         return own and ("table" not in line or self._tables.keeps_all(line["table"]))
 
-    def output(self, attached: Entry) -> Egress:
+    def output(self, attached: ReadLine) -> Egress:
         """How the policy of a ``service-policy output`` line queues packets."""
         name = attached.name
         if name not in self._policies:
@@ -118,10 +118,10 @@ class PolicyReader:
             for key in on_input.keys() & self._missed(partial(self._output, name, ())).keys():
                 self._reading.miss(*on_input[key])
 
-    def _missed(self, read: Callable[[], object]) -> dict[tuple[int, str], tuple[Entry, str, str | None]]:
-        missed: dict[tuple[int, str], tuple[Entry, str, str | None]] = {}
+    def _missed(self, read: Callable[[], object]) -> dict[tuple[int, str], tuple[ReadLine, str, str | None]]:
+        missed: dict[tuple[int, str], tuple[ReadLine, str, str | None]] = {}
 
-        def keep(line: Entry, context: str = "", undefined: str | None = None) -> None:
+        def keep(line: ReadLine, context: str = "", undefined: str | None = None) -> None:
             missed[line.line.number, context] = (line, context, undefined)
 
         self._miss = keep
@@ -129,7 +129,7 @@ class PolicyReader:
         self._miss = self._reading.miss
         return missed
 
-    def _classes(self, policy: str) -> Iterator[Entry]:
+    def _classes(self, policy: str) -> Iterator[ReadLine]:
         if policy not in self._policies:
             return
         body = self._policies[policy]
@@ -139,7 +139,7 @@ class PolicyReader:
                     self._miss(line, body.line.text, undefined=f"class-map {line.name}")
                 yield line
 
-    def _rule(self, entry: Entry, **values: object) -> Rule:
+    def _rule(self, entry: ReadLine, **values: object) -> Rule:
         taken = self._class_maps.get(entry.name, MatchAlternatives())
         any_of = (Term(),) if entry.name == CLASS_DEFAULT else taken.any_of
         told = {"any_of": any_of, "none_of": taken.none_of, "ipv4": taken.ipv4}
@@ -150,7 +150,7 @@ class PolicyReader:
         for entry in self._classes(policy):
             rule = self._rule(entry, **_marks(entry))
             tabled = partial(self._tables.action, rule=rule)
-            taken: list[Entry] = []
+            taken: list[ReadLine] = []
             for line in entry.below:
                 match line.id:
                     case "set":
@@ -168,7 +168,7 @@ class PolicyReader:
             rules.extend(self._by_marks(entry, rule, taken))
         return Ingress(policy=policy, rules=tuple(rules))
 
-    def _by_marks(self, entry: Entry, rule: Rule, taken: list[Entry]) -> tuple[Rule, ...]:
+    def _by_marks(self, entry: ReadLine, rule: Rule, taken: list[ReadLine]) -> tuple[Rule, ...]:
         """The rules of an input's class; several where it takes a mark from another one."""
         tables = (line["table"] for line in taken if "table" in line)
         name = next(tables, "copied") if entry.name == CLASS_DEFAULT else entry.name
@@ -203,7 +203,7 @@ class PolicyReader:
         scheduler = weighted(queues, divides_guarantees=self._divides_guarantees)
         return Egress(policy=policy, rules=tuple(rules), default_queue=len(queues) - 1, scheduler=scheduler)
 
-    def _queue(self, entry: Entry, number: int, above: tuple[str, ...]) -> tuple[Queue, Policer | None]:
+    def _queue(self, entry: ReadLine, number: int, above: tuple[str, ...]) -> tuple[Queue, Policer | None]:
         police: Policer | None = None
         values: dict[str, object] = {}
         drops = self._queue_reader()
@@ -238,17 +238,17 @@ def weighted(queues: Iterable[Queue], *, divides_guarantees: bool) -> Scheduler:
     return Scheduler(discipline=Discipline.LLQ_CBWFQ, queues=held, divides_guarantees=inside)
 
 
-def _marks(entry: Entry) -> dict[str, object]:
+def _marks(entry: ReadLine) -> dict[str, object]:
     """What a class writes into its packets."""
     lines = (line.values.items() for line in entry.below if line.id == "set")
     return {name: value for values in lines for name, value in values if name != "field"}
 
 
-def _further_in(line: Entry) -> tuple[Entry, ...]:
+def _further_in(line: ReadLine) -> tuple[ReadLine, ...]:
     return () if line.id == "police" else line.below
 
 
-def read_guarantee(line: Entry | PlacedLine) -> dict[str, object]:
+def read_guarantee(line: ReadLine | PlacedLine) -> dict[str, object]:
     """The fields of a queue that a ``priority`` or ``bandwidth`` line says; priority is uncapped without a rate."""
     values: dict[str, object] = {name: line.values[name] for name in ("level", "burst") if name in line.values}
     first = line.id == "priority"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from qosforge.commands import Change, Entry, Line, Reading
+from qosforge.commands import Change, Line, ReadConfiguration, ReadLine
 from qosforge.intent.scope import OWN_PREFIX
 from qosforge.plan.model import TRANSMIT, Action, Rule, Term
 from qosforge.plan.terms import meet
@@ -46,7 +46,7 @@ def table_maps(since: Since = unknown_release, *, marks: Iterable[str] = _SWITCH
 class TableMaps:
     """The table-maps of one configuration: what each makes of a mark."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ReadConfiguration) -> None:
         self._tables = {name: _rows(table) for name, table in reading.objects("table-map").items()}
 
     def __contains__(self, name: str) -> bool:
@@ -57,7 +57,7 @@ class TableMaps:
         table = self._tables.get(name)
         return table is not None and all(new in (None, mark) for mark, new in enumerate(table))
 
-    def rules(self, rule: Rule, line: Entry, name: str) -> tuple[Rule, ...] | None:
+    def rules(self, rule: Rule, line: ReadLine, name: str) -> tuple[Rule, ...] | None:
         """A class that takes a mark from another one, as a class for each mark that it makes of others.
 
         None where the class cannot be told so. ``name`` begins the names of those classes; what is left as it is
@@ -80,7 +80,7 @@ class TableMaps:
                 found.append(rule.model_copy(update=change))
         return (*found, rule)
 
-    def _values(self, line: Entry) -> Iterator[int | None]:
+    def _values(self, line: ReadLine) -> Iterator[int | None]:
         """What becomes of each mark: a table says it, or it is copied, of a DSCP the upper three bits."""
         (_, width), (_, room) = _FIELDS[line["source"]], _FIELDS[line["field"]]
         table = self._tables.get(line.get("table", ""))
@@ -115,7 +115,7 @@ def marks_of(rule: Rule) -> frozenset[int] | None:
     return frozenset(points)
 
 
-def _rows(table: Entry) -> tuple[int | None, ...]:
+def _rows(table: ReadLine) -> tuple[int | None, ...]:
     """What a table makes of each mark; None where it leaves that of the class alone (``default ignore``)."""
     rows = {line["old"]: line["new"] for line in table.below if line.id == "row"}
     rest = next((line for line in table.below if line.id == "rest"), None)

@@ -37,6 +37,7 @@ PLATFORM = Platform(
     profile=platform_profile("nortel_5510"),
     counts=frozenset({"input"}),
     port_counters=None,  # of its answer no record is known
+    compile_weight=2.8,
     line_rules=LINE_RULES,
     features=frozenset(
         {

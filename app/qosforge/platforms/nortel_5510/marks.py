@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from qosforge.dscp import dscp_name
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.findings import Finding
 from qosforge.memoise import memoise
@@ -129,7 +129,7 @@ def unnamed_findings(request: DeviceRequest, table: Maps) -> Iterator[Finding]:
         yield note(
             "unnamed-dscp",
             Place(device=request.device),
-            requested=", ".join(f"{dscp_name(dscp)} as CoS {factory[dscp]}" for dscp in table.unnamed),
+            requested=", ".join(f"{dscp_label(dscp)} as CoS {factory[dscp]}" for dscp in table.unnamed),
             applied=f"CoS {table.cos_of[request.classes[-1].name]}",
             classes=", ".join([*owners, *(["network control"] if others else [])]),
         )

@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 from itertools import chain
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.plan.model import Egress, Ingress, InterfacePlan, Plan, Rule, System, Term, Trust
 from qosforge.plan.unknown_line import UnknownLine
 from qosforge.platforms.base import BesidePlan
@@ -38,7 +38,7 @@ class _Reader:
         self._of_group: dict[str, Ingress] = {}
         self.groups = {CAPABILITIES.default_group.value: Trust.NONE}
         self.assigned: dict[str, str] = {}
-        self.objects: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
+        self.objects: dict[str, dict[str, ReadLine]] = {kind: {} for kind in KINDS}
         self.queue_set = CAPABILITIES.factory_queue_set.value
         self.to_cos = list(factory_dscp_to_cos())
         self.dropped_first: set[int] = set()
@@ -86,7 +86,7 @@ class _Reader:
             ingress = self._of_group[group]
         return InterfacePlan(name=name, ingress=ingress, egress=self.shaped.get(name, Egress()))
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: ReadLine) -> None:
         match entry.id:
             case "if-group":
                 self.groups[entry.name] = _TRUST[entry["trust"]]
@@ -111,7 +111,7 @@ class _Reader:
                 else:
                     self.reading.miss(entry)
 
-    def _shape(self, shaper: Entry) -> None:
+    def _shape(self, shaper: ReadLine) -> None:
         if "rate" not in shaper or "burst_rate" not in shaper:
             self.reading.miss(shaper)
             return
@@ -119,7 +119,7 @@ class _Reader:
         shaped = Egress(shape_rate=shaper["rate"] * 1000, shape_burst=bucket)
         self.shaped |= dict.fromkeys(self._ports(shaper), shaped)
 
-    def _ports(self, line: Entry) -> tuple[str, ...]:
+    def _ports(self, line: ReadLine) -> tuple[str, ...]:
         """The ports that a line is for: one, or all of the switch; a line for anything else is told."""
         if line["port"].lower() == "all":
             return tuple(str(number) for number in range(1, self.port_count + 1))
@@ -146,9 +146,9 @@ class _Reader:
         return FilterTable(self.objects)
 
     @cached_property
-    def _policies(self) -> dict[tuple[str, str], list[Entry]]:
+    def _policies(self) -> dict[tuple[str, str], list[ReadLine]]:
         """The policies in force by their port group or port; others are told."""
-        held: dict[tuple[str, str], list[Entry]] = {}
+        held: dict[tuple[str, str], list[ReadLine]] = {}
         groups = {*self.groups, *self.assigned.values()}
         for policy in self.objects["policy"].values():
             group, port = policy.get("group"), policy.get("port", "")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.plan.model import DROP, TRANSMIT, Action, Policer, PortRange, Rule, Term
 from qosforge.platforms.nortel_5510.policing import bucket_of
 
@@ -21,7 +21,7 @@ _NULL_ACTION = "9"
 _DROP_TRAFFIC = "1"
 
 
-def is_held(entry: Entry) -> bool:
+def is_held(entry: ReadLine) -> bool:
     """Whether a term can say what an element looks at: all packets of IPv6 it cannot."""
     return entry.get("version", "ipv4") == "ipv4" or "src_ip" in entry or "dst_ip" in entry
 
@@ -29,10 +29,10 @@ def is_held(entry: Entry) -> bool:
 class FilterTable:
     """The objects of a configuration by kind and number."""
 
-    def __init__(self, objects: Mapping[str, Mapping[str, Entry]]) -> None:
+    def __init__(self, objects: Mapping[str, Mapping[str, ReadLine]]) -> None:
         self._objects = objects
 
-    def alternatives(self, policy: Entry) -> list[tuple[Rule, Term]] | None:
+    def alternatives(self, policy: ReadLine) -> list[tuple[Rule, Term]] | None:
         """What a policy looks at and what happens to it, in order; None where that is not understood."""
         rule = self._treated(policy)
         if policy.get("type", "").startswith("c"):
@@ -49,7 +49,7 @@ class FilterTable:
         known = [(treated, term) for treated, term in found if treated is not None and term is not None]
         return known if known and len(known) == len(found) else None
 
-    def referred(self, policy: Entry) -> Iterator[Entry]:
+    def referred(self, policy: ReadLine) -> Iterator[ReadLine]:
         """All objects that a policy looks at or does something by."""
         members = [policy]
         if policy.get("type", "").startswith("c"):
@@ -69,13 +69,13 @@ class FilterTable:
                     if value == (own if key == "number" else action.get("name", f"action {own}")):
                         yield action
 
-    def _members(self, policy: Entry) -> list[Entry]:
+    def _members(self, policy: ReadLine) -> list[ReadLine]:
         """The members of the block that a policy looks at."""
         key = "block" if "classifier" in policy else "name"
         wanted = policy.get("classifier", policy.get("classifier_name", ""))
         return [m for m in self._objects["classifier-block"].values() if m.get(key) == wanted]
 
-    def _elements(self, key: str, value: str) -> Iterator[Entry]:
+    def _elements(self, key: str, value: str) -> Iterator[ReadLine]:
         """The classifiers of a set with their elements."""
         for entry in self._sets.get((key, value), []):
             yield entry
@@ -85,9 +85,9 @@ class FilterTable:
 
     # -- what is looked at ---------------------------------------------------------------------------
     @cached_property
-    def _sets(self) -> dict[tuple[str, str], list[Entry]]:
+    def _sets(self) -> dict[tuple[str, str], list[ReadLine]]:
         """The classifiers of a set by its number and by name."""
-        table: dict[tuple[str, str], list[Entry]] = {}
+        table: dict[tuple[str, str], list[ReadLine]] = {}
         classifiers = self._objects["classifier"].values()
         for entry in classifiers:
             table.setdefault(("number", entry.get("set", "")), []).append(entry)
@@ -134,12 +134,12 @@ class FilterTable:
             table["number", own] = table["name", named.name] = held
         return table
 
-    def _treated(self, entry: Entry) -> Rule | None:
+    def _treated(self, entry: ReadLine) -> Rule | None:
         if "meter" in entry or "meter_name" in entry:
             return self._metered(self._meter(entry))
         return self._actions.get(_reference(entry, "inside"))
 
-    def _meter(self, entry: Entry) -> Entry | None:
+    def _meter(self, entry: ReadLine) -> ReadLine | None:
         """The meter that a line refers to."""
         meters = self._objects["meter"]
         if "meter" in entry:
@@ -147,7 +147,7 @@ class FilterTable:
         wanted = entry.get("meter_name")
         return next((m for m in meters.values() if wanted is not None and m.get("name") == wanted), None)
 
-    def _metered(self, meter: Entry | None) -> Rule | None:
+    def _metered(self, meter: ReadLine | None) -> Rule | None:
         if meter is None or not {"rate", "burst_rate"} <= set(meter.values):
             return None
         rule, outside = self._actions.get(_reference(meter, "inside")), _reference(meter, "outside")
@@ -161,12 +161,12 @@ class FilterTable:
         return rule.model_copy(update={"police": Policer(rate=meter["rate"] * 1000, burst=bucket, exceed=exceed)})
 
 
-def _reference(entry: Entry, what: str) -> tuple[str, str]:
+def _reference(entry: ReadLine, what: str) -> tuple[str, str]:
     """How a line refers to another object: by its number or by its name."""
     return ("number", str(entry[what])) if what in entry else ("name", entry.get(f"{what}_name", ""))
 
 
-def _ip(element: Entry) -> dict[str, Any]:
+def _ip(element: ReadLine) -> dict[str, Any]:
     def span(side: str) -> tuple[PortRange, ...]:
         low, high = element.get(f"{side}_port_min"), element.get(f"{side}_port_max")
         return (PortRange(first=low, last=high),) if low is not None and high is not None else ()
@@ -181,7 +181,7 @@ def _ip(element: Entry) -> dict[str, Any]:
     }
 
 
-def _l2(element: Entry) -> dict[str, Any] | None:
+def _l2(element: ReadLine) -> dict[str, Any] | None:
     low, high = element.get("vlan_min"), element.get("vlan_max")
     values: dict[str, Any] = {
         "cos": (element["cos"],) if "cos" in element else (),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from qosforge.dscp import dscp_label
 from qosforge.errors import Place
 from qosforge.expansion import combine
 from qosforge.findings import DEFAULT, Finding
@@ -161,5 +162,5 @@ def _match_findings(request: DeviceRequest, c: ClassRequest) -> Iterator[Finding
     if c.mark and c.mark.drop_precedence == "medium":
         yield note("drop-precedence-rounded", place, requested="medium", applied="high")
     if c.mark and c.mark.precedence is not None:
-        requested, applied = f"precedence {c.mark.precedence}", f"DSCP {c.mark.code_point}"
+        requested, applied = f"precedence {c.mark.precedence}", f"DSCP {dscp_label(c.mark.code_point or 0)}"
         yield note("precedence-carried-as-dscp", place, requested=requested, applied=applied)

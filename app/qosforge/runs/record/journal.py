@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -143,6 +143,14 @@ class Journal:
             return touches
 
         return self._database.query(find)
+
+    def open_devices(self, run_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """By run, the names of the devices that it touched and neither confirmed nor undid since, in order."""
+        query = unsettled().where(JOURNAL.c.run_id.in_(sorted(run_ids))).order_by(JOURNAL.c.device)
+        found: dict[str, list[str]] = {}
+        for row in self._database.query(lambda connection: list(connection.execute(query))) if run_ids else ():
+            found.setdefault(row.run_id, []).append(row.device)
+        return {run_id: tuple(devices) for run_id, devices in found.items()}
 
 
 def unsettled() -> sa.Select[tuple[str, str, str, int]]:

@@ -16,6 +16,8 @@ from qosforge.runs.record.journal import unsettled
 from qosforge.runs.record.reason import settle_first
 from qosforge.runs.record.tables import JOURNAL, LEASES, RUNS, RunStatus
 
+LEASE_SECONDS = 1800
+"""How long a run leases its devices; a step that may take longer leases them for longer."""
 _OVER = sorted(status for status in RunStatus if status.final)
 
 

@@ -55,4 +55,6 @@ def outcome_kind(status: RunStatus, advice: str, *, rolls_back: bool, was_half_w
         return OutcomeKind.RESTORED
     if status is RunStatus.ROLLED_BACK and was_half_way:
         return OutcomeKind.RECOVERED
+    if status is RunStatus.CANCELLED and advice == AdviceKind.ANSWER_APPROVER:
+        return OutcomeKind.DECLINED
     return _KINDS.get(status)

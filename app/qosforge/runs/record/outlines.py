@@ -18,6 +18,7 @@ from qosforge.runs.record.tables import RUNS, RunStatus, Verdict
 
 _COLUMNS = [
     *(RUNS.c[name] for name in ("id", "network", "policy", "status", "verdict", "created", "updated")),
+    *(RUNS.c[name] for name in ("requested_by", "cancelled_by")),
     *(RUNS.c[name] for name in (*REASON_TEXTS, *OUTCOME_COLUMNS)),
     RUNS.c.params[ROLLBACK_OF].as_string().label("rollback_of"),
     RUNS.c.params[REAPPLIES].as_boolean().label("reapplies"),
@@ -26,7 +27,8 @@ _COLUMNS = [
 
 @dataclass(frozen=True, slots=True)
 class RunOutline:
-    """A run at a glance; ``outcome`` is what it came to, ``rollback_of`` the run that it rolls back.
+    """A run at a glance; ``outcome`` is what it came to, ``rollback_of`` the run that it rolls back, and
+    ``cancelled_by`` who stopped or declined it.
 
     ``reapplies``: it brings its policy again, as it rolls a rollback back.
     """
@@ -38,6 +40,8 @@ class RunOutline:
     verdict: Verdict | None
     created: datetime
     updated: datetime
+    requested_by: str
+    cancelled_by: str | None
     outcome: RunOutcome | None
     rollback_of: str | None
     reapplies: bool
@@ -53,11 +57,18 @@ class RunOutline:
         return self.status is RunStatus.KEPT and self.rollback_of is not None and not self.reapplies
 
 
-def newest_runs(database: Database, networks: Collection[str], each: int) -> dict[str, tuple[RunOutline, ...]]:
-    """The newest ``each`` runs of every network, newest first. One walk along an index for each network."""
+def newest_runs(
+    database: Database, networks: Collection[str], each: int, statuses: Collection[RunStatus] | None = None
+) -> dict[str, tuple[RunOutline, ...]]:
+    """The newest ``each`` runs of every network (with one of the ``statuses``), newest first.
+
+    One walk along an index for each network.
+    """
 
     def read(connection: sa.Connection) -> dict[str, tuple[RunOutline, ...]]:
         query = sa.select(*_COLUMNS).where(RUNS.c.network == sa.bindparam("of")).order_by(RUNS.c.id.desc())
+        if statuses is not None:
+            query = query.where(RUNS.c.status.in_(sorted(statuses)))
         return {
             network: tuple(map(_outline, connection.execute(query.limit(each), {"of": network})))
             for network in networks
@@ -114,6 +125,8 @@ def _outline(row: sa.Row[Any]) -> RunOutline:
         Verdict(row.verdict) if row.verdict else None,
         row.created,
         row.updated,
+        row.requested_by,
+        row.cancelled_by,
         read_outcome(dict(row._mapping)),
         row.rollback_of,
         bool(row.reapplies),

@@ -128,20 +128,32 @@ def retry(run_id: str) -> Advice:
     return Advice(AdviceKind.RETRY, f"qosforge retry {run_id} begins it again")
 
 
+def answer_approver(run_id: str) -> Advice:
+    """The way on where an approver rejected what a run would do."""
+    text = f"change what stands against it and start a new run; or ask again: qosforge retry {run_id}"
+    return Advice(AdviceKind.ANSWER_APPROVER, text)
+
+
 def retry_left_out(run_id: str) -> Advice:
     """The way on where devices were left out of a change that stands."""
     return Advice(AdviceKind.RETRY_LEFT_OUT, f"qosforge retry {run_id} changes just these")
 
 
-def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Reason:
+def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice, total: int = 0) -> Reason:
     """The reason that errors give: what most devices have in common first, each said once with its devices.
 
-    ``hint`` is the way on where the first has none of its own.
+    ``hint`` is the way on where the first has none of its own; ``total`` how many devices the step was about, 0
+    where that says nothing.
     """
     every = gather_errors(errors)
     first, told = every[0], every[:_MOST_TOLD]
     parts = tuple(
-        OutcomeReason(message=one.beside_device, short=one.beside_device, step=step, device=one.device)
+        OutcomeReason(
+            message=one.message if one.device else one.told_of(total),
+            short=one.beside_device,
+            step=step,
+            device=one.device,
+        )
         for one in told
     )
     advice = settle_first(first.settles) if first.settles else first.hint or hint
@@ -149,4 +161,4 @@ def reason_of_errors(errors: Sequence[StepError], step: str, hint: Advice) -> Re
         return Reason(parts[0].message, step, advice, first.device, parts=parts)
     others = len(every) - len(told)
     more = [f"and {others} more error{'' if others == 1 else 's'}"] if others else []
-    return Reason("; ".join([*(one.told for one in told), *more]), step, advice, parts=parts)
+    return Reason("; ".join([*(one.told_of(total) for one in told), *more]), step, advice, parts=parts)

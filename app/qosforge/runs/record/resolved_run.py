@@ -64,6 +64,8 @@ class ResolvedRun(BaseModel):
     timeout_seconds: float | None = None
     rollback_of: str | None = Field(default=None, alias=ROLLBACK_OF)
     """The run that this one rolls back."""
+    rollback_reason: str = ""
+    """Why a person rolls that run back; empty where nobody said."""
     reapplies: bool = Field(default=False, alias=REAPPLIES)
     """Whether it brings a change again, as it rolls a rollback back."""
     approval: Approval = "none"

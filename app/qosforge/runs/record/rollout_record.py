@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from qosforge.inventory.rollout import Rollout
 from qosforge.runs.record.stages import Stage
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.store import RunStore
@@ -43,7 +44,8 @@ def wave_states(stages: Iterable[Stage], attempt: int) -> list[tuple[PlannedWave
             case PushSummary(wave=int(number), errors=errors):
                 states[number] = "failed" if errors else "now"
             case ReadBackSummary(wave=int(number), errors=errors):
-                states[number] = "failed" if errors else "done"
+                is_failed = bool(errors) or states.get(number) == "failed"
+                states[number] = "failed" if is_failed else "done"
     back = {
         name
         for stage in mine
@@ -55,6 +57,18 @@ def wave_states(stages: Iterable[Stage], attempt: int) -> list[tuple[PlannedWave
         undone = number in states and set(wave.devices) <= back
         found.append((wave, "rolled back" if undone else states.get(number, "to come")))
     return found
+
+
+def may_leave_out(
+    rollout: Rollout, concerned: Collection[str], failed: Collection[str], *, needs_all: bool
+) -> bool:
+    """Whether a change goes on without devices that failed before any was touched, by the rules of its network.
+
+    Of the devices it is about one must be left. ``needs_all``: it takes all of them, as a rollback does, and what a
+    twin of the network judges.
+    """
+    missing = len(frozenset(failed) & frozenset(concerned))
+    return not needs_all and missing < len(concerned) and missing <= rollout.may_fail(len(concerned))
 
 
 def left_out(stages: Iterable[Stage], attempt: int) -> dict[str, StepError]:

@@ -67,6 +67,11 @@ class Run:
         return self.resolved.rollback_of
 
     @property
+    def rollback_reason(self) -> str:
+        """Why a person rolls that run back; empty where nobody said."""
+        return self.resolved.rollback_reason
+
+    @property
     def resolved(self) -> ResolvedRun:
         """What the run does."""
         columns = ("policy", "policy_version", "ticket", "source", "not_before", "deadline")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
 
 import sqlalchemy as sa
 
@@ -15,6 +17,10 @@ from qosforge.runs.record.tables import IN_FORCE, RUNS, RunStatus
 class _Standing(Protocol):
     @property
     def id(self) -> str: ...
+    @property
+    def policy(self) -> str: ...
+    @property
+    def updated(self) -> datetime: ...
     @property
     def status(self) -> RunStatus: ...
     @property
@@ -41,6 +47,37 @@ def standing_runs(runs: Iterable[_R]) -> Iterator[_R]:
         if run.status is RunStatus.KEPT and run.rollback_of is not None:
             gone = run.rollback_of
         yield run
+
+
+@dataclass(frozen=True)
+class PolicyInForce(Generic[_R]):
+    """The policy that the devices of a network hold: ``run`` brought it, or found it there.
+
+    ``entered`` is the run whose lines the devices hold since it was kept, a rollback to before another one, too;
+    ``None`` where it is older than the runs that were looked through.
+    """
+
+    run: _R
+    entered: _R | None
+
+    @property
+    def since(self) -> datetime:
+        """Since when it is known to be in force."""
+        if self.entered is not None and (self.entered.id >= self.run.id or self.entered.policy == self.run.policy):
+            return self.entered.updated
+        return self.run.updated
+
+
+def policy_in_force(runs: Iterable[_R]) -> PolicyInForce[_R] | None:
+    """The policy that a network's devices hold by its runs, the newest first; ``None`` where none stands.
+
+    A rollback brings no policy of its own: what stands is what was kept before the run that it rolled back.
+    """
+    standing = list(standing_runs(runs))
+    held = next((run for run in standing if run.rollback_of is None), None)
+    if held is None:
+        return None
+    return PolicyInForce(held, next((run for run in standing if run.status is RunStatus.KEPT), None))
 
 
 def mark_rolled_back(connection: sa.Connection, before: Run, now: Run) -> None:

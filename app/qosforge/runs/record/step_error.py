@@ -44,6 +44,16 @@ class StepError(BaseModel):
         return str((self.model_extra or {}).get("settle_first", ""))
 
     @property
+    def answer(self) -> str:
+        """What the device itself said as it refused lines; empty where that is not recorded."""
+        return str((self.model_extra or {}).get("answer", ""))
+
+    @property
+    def refused(self) -> str:
+        """What the device refused: the change, or the lines that roll it back; empty as for `answer`."""
+        return str((self.model_extra or {}).get("refused", ""))
+
+    @property
     def told(self) -> str:
         """What is wrong, with its device."""
         return f"{self.device}: {self.message}"

@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from qosforge.configtree import Gap
 from qosforge.deltaq.objective import Outcome
+from qosforge.findings import Finding
 from qosforge.keep_rule import KeepRule
+from qosforge.prediction.record import SimulatedTime, Today
 from qosforge.runs.record.step_error import StepError
 
 MEASUREMENT_STAGES = "measure-"
@@ -94,10 +96,17 @@ class MeasurementSummary(StageSummary):
 class PredictionSummary(MeasurementSummary):
     """A prediction. ``of`` is a hash of what it depends on; ``measuring_seconds`` how long the longest measurement
     of the same scenarios takes on this machine.
+
+    ``simulated`` are the seconds of each scenario, and ``findings`` say which bounds no measurement would decide
+    either, with the seconds that would. ``today`` is what classes without an objective get by what the devices held
+    when they were read. All three are ``None`` in records of releases that did not keep them.
     """
 
     of: str = ""
     measuring_seconds: float | None = None
+    simulated: tuple[SimulatedTime, ...] | None = None
+    findings: tuple[Finding, ...] | None = None
+    today: Today | None = None
 
 
 class PlannedWave(BaseModel):

@@ -255,8 +255,12 @@ READINGS = sa.Table(
     sa.Column("run_id", RUN_ID, sa.ForeignKey("runs.id")),
     sa.Column("artifact", ARTIFACT_ID, nullable=False),
     sa.Column("at", UtcDateTime, nullable=False),
+    sa.Column("unsaved", sa.JSON(none_as_null=True)),
 )
 """The last reading of every device: its running configuration, and the run that read it; none where a person asked.
+
+``unsaved`` lists the lines by which it was not what startup has, as they may be shown, where these stand in the way
+of a push (`qosforge.deploy.unsaved`); null where that is not known.
 """
 
 BASELINES = sa.Table(

@@ -17,12 +17,13 @@ from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.invalid_state import InvalidState, require_status
 from qosforge.runs.record.keep_question import question
 from qosforge.runs.record.lineage import contributors
-from qosforge.runs.record.reason import Reason, retry
+from qosforge.runs.record.reason import Reason, answer_approver
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import PrepareSummary
 from qosforge.runs.record.tables import RunStatus
+from qosforge.runs.requests.predicted_broken import require_reason
 from qosforge.runs.requests.retry_conditions import last_summary
 from qosforge.runs.workflow.rules import EffectiveRules, NetworkRules
 from qosforge.settings import Settings
@@ -73,6 +74,7 @@ class RunDecisions:
         Of a run that asks whether to keep what is not shown to be met, ``candidate`` is its `question`.
 
         Raises:
+            InputError: it is predicted to break objectives, and the comment does not say why it is approved.
             NotAllowed: whoever had a hand in the change may not approve it: see `lineage`.
             InvalidState: the run does not wait for an approval, or it would do something else by now.
         """
@@ -95,12 +97,14 @@ class RunDecisions:
                 Place(path="candidate"),
                 f"look at its candidate again: {now}",
             )
+        require_reason(self.store, run, comment)
         return self._record_decision(run, self._approval(run, candidate, who, comment))
 
     def reject(self, run_id: str, who: str, comment: str = "") -> Run:
         """Reject what the run would do; it ends cancelled, untouched. One that asks whether to keep is rolled back.
 
         Raises:
+            InputError: the comment does not say what stands against what it would do.
             InvalidState: the run does not wait for an approval.
         """
         run = self.run(run_id)
@@ -108,6 +112,10 @@ class RunDecisions:
         if asking is not None:
             return self._answer_question(run, self._rejection(run, asking, who, comment))
         self._require_waiting(run)
+        if not comment.strip():
+            raise InputError(
+                "a rejection says why", Place(path="comment"), "give a comment: whoever made the change reads it"
+            )
         listed = self.candidate(run.id)
         candidate = listed.id if listed else ""
         return self._record_decision(run, self._rejection(run, candidate, who, comment))
@@ -137,10 +145,10 @@ class RunDecisions:
         return contributors(self.store.database, run.id, listed.id if listed else "")
 
     def _approval(self, run: Run, candidate: str, who: str, comment: str) -> Decision:
-        return Decision(run.id, candidate, True, who, _bounded(comment), self.store.now())
+        return Decision(run.id, candidate, True, who, bounded(comment), self.store.now())
 
     def _rejection(self, run: Run, candidate: str, who: str, comment: str) -> Decision:
-        return Decision(run.id, candidate, False, who, _bounded(comment), self.store.now())
+        return Decision(run.id, candidate, False, who, bounded(comment), self.store.now())
 
     def _require_waiting(self, run: Run) -> None:
         require_status(run, frozenset({RunStatus.NEEDS_APPROVAL}), "waits for no approval")
@@ -153,9 +161,8 @@ class RunDecisions:
             self.store.decide(connection, decision)
             if decision.approved:
                 return next_attempt_columns("read", now)
-            why = f"rejected by {decision.by}" + (f": {decision.comment}" if decision.comment else "")
-            hint = f"change what stands against it; else {retry(now.id).text}"
-            return cancelled_columns(decision.by, Reason(why, "gate", hint))
+            why = f"rejected by {decision.by}: {decision.comment}"
+            return cancelled_columns(decision.by, Reason(why, "gate", answer_approver(now.id)))
 
         return self.store.change(run.id, decide, decision.by)
 
@@ -177,7 +184,12 @@ def cancelled_columns(who: str, why: Reason) -> dict[str, Any]:
     return {**over, "due": None, "waits_for": ""}
 
 
-def _bounded(comment: str) -> str:
+def bounded(comment: str) -> str:
+    """A comment as it may be stored.
+
+    Raises:
+        InputError: it is too long.
+    """
     if len(comment) > LONGEST_COMMENT:
         raise InputError("the comment is too long", Place(path="comment"), f"at most {LONGEST_COMMENT} characters")
     return comment

@@ -25,13 +25,13 @@ from qosforge.runs.record.invalid_state import InvalidState, require_status, req
 from qosforge.runs.record.lineage import RunAction
 from qosforge.runs.record.next_try import bring_forward
 from qosforge.runs.record.reason import Reason, retry
-from qosforge.runs.record.rolled_back import require_rollback_possible
+from qosforge.runs.record.rollbacks import require_rollback_possible
 from qosforge.runs.record.rollout_record import LEAVES_OUT, left_out
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.status_events import next_attempt_columns
 from qosforge.runs.record.store import RunChange
 from qosforge.runs.record.tables import RunStatus
-from qosforge.runs.requests.decisions import RunDecisions, cancelled_columns
+from qosforge.runs.requests.decisions import RunDecisions, bounded, cancelled_columns
 from qosforge.runs.requests.resolve import RunDocuments, digest, require_valid, resolve_run
 from qosforge.runs.requests.retry_conditions import STARTS, require_reached, require_retriable
 from qosforge.runs.requests.run_request import RunRequest
@@ -90,9 +90,12 @@ class RunRequests(RunDecisions):
         if network.changes.read_only(emulated=lab_of(self.settings, network) is not None):
             raise read_only(network.name)
 
-    def detail(self, run_id: str, *, measurements: bool = True) -> RunReport:
-        """The report of a run, as far as it came, or its verdicts without the measurements; errors as `run`."""
-        return run_report(self.store, self.artifacts, run_id, measurements=measurements)
+    def detail(self, run_id: str, *, measurements: bool = True, attempt: int | None = None) -> RunReport:
+        """The report of a run, as far as it came, or its verdicts without the measurements; errors as `run`.
+
+        It is of an ``attempt``, the last one unless another is given.
+        """
+        return run_report(self.store, self.artifacts, run_id, measurements=measurements, attempt=attempt)
 
     def events(self, run_id: str, after: int = 0, limit: int = MOST_EVENTS) -> list[Event]:
         """Events of a run after the number ``after``, oldest first."""
@@ -179,10 +182,13 @@ class RunRequests(RunDecisions):
 
         return tell
 
-    def roll_back(self, run_id: str, who: str, key: str | None = None) -> Run:
+    def roll_back(self, run_id: str, who: str, key: str | None = None, reason: str = "") -> Run:
         """Start a new run that brings the devices of a kept one back to what they held before it.
 
+        ``reason`` says why; it is kept with the new run.
+
         Raises:
+            InputError: the reason is too long.
             InvalidState: it was not kept, or a later run's change stands on its devices.
             NotAllowed: it would bring a policy again for which nobody who is operator of the network stands.
             KeyReused: the key stands for another request.
@@ -191,12 +197,14 @@ class RunRequests(RunDecisions):
         self.require_roll_back(run)
         changed = {
             "rollback_of": run.id,
+            "rollback_reason": bounded(reason),
             "reapplies": not run.resolved.brings_policy,
             "measure": False,
             "timeout_seconds": None,
         }
         # Keys that an earlier release recorded stand for the same request.
-        identity = hashlib.sha256(canonical_json({"undo_of": run.id}).encode()).hexdigest()
+        asked = {"undo_of": run.id, **({"reason": reason} if reason else {})}
+        identity = hashlib.sha256(canonical_json(asked).encode()).hexdigest()
         return self._add_from(run, changed, who, None if key is None else _key(who, key, identity))
 
     def _add_from(self, run: Run, changed: Mapping[str, Any], who: str, key: IdempotencyKey | None = None) -> Run:

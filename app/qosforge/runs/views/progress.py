@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from qosforge.device_names import natural_order
 from qosforge.runs.record.journal import JournalEntry
 from qosforge.runs.record.rollout_record import wave_states
 from qosforge.runs.record.run import Run
@@ -16,6 +17,7 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import (
     CountersSummary,
     PrepareSummary,
+    PushSummary,
     ReadBackSummary,
     ReadSummary,
     StageSummary,
@@ -47,12 +49,16 @@ class StepState(StrEnum):
     FAILED = "failed"
 
 
+_UNPUSHED = frozenset({StepState.OPEN, StepState.BUSY})
+
+
 @dataclass(frozen=True, slots=True)
 class StepMark:
-    """One step on one device; ``note`` says why, in words."""
+    """One step on one device; ``note`` says why, in words, and ``error`` what a stage recorded of a failure."""
 
     state: StepState = StepState.OPEN
     note: str = ""
+    error: StepError | None = None
 
 
 @dataclass
@@ -104,11 +110,12 @@ def progress(store: RunStore, run: Run) -> Progress:
     for entry in store.journal.entries(run.id):
         if entry.at >= begun:
             board.touch(entry)
+    board.failed_pushes()
     return Progress(
         attempt=shown,
         stages=stages,
         earlier=tuple(stage for stage in every if stage.run_attempt != shown),
-        devices=tuple(board.devices[name] for name in sorted(board.devices)),
+        devices=tuple(board.devices[name] for name in sorted(board.devices, key=natural_order)),
         waves=tuple(
             WaveProgress(wave.name, tuple(wave.devices), state) for wave, state in wave_states(every, shown)
         ),
@@ -125,6 +132,7 @@ class _Board:
 
     def __init__(self) -> None:
         self.devices: dict[str, DeviceProgress] = {}
+        self._unpushed: dict[str, StepError] = {}
 
     def _mark(self, device: str, step: DeviceStep, state: StepState, note: str = "") -> None:
         self.devices.setdefault(device, DeviceProgress(device)).steps[step] = StepMark(state, note)
@@ -136,6 +144,8 @@ class _Board:
     def stage(self, stage: Stage) -> None:
         """What a stage that ended says of the devices; one that is open, of those that it is at."""
         match stage.summary:
+            case PushSummary(errors=errors):
+                self._unpushed |= {error.device: error for error in errors if error.device}
             case ReadBackSummary(running=running):
                 failed = self._failed(stage.summary, DeviceStep.READ_BACK)
                 self._all(running.keys() - failed, DeviceStep.READ_BACK, StepState.DONE)
@@ -159,7 +169,9 @@ class _Board:
         self._all(pushed - failed, DeviceStep.COUNTERS, StepState.DONE if ended else StepState.BUSY)
 
     def _failed(self, summary: StageSummary, step: DeviceStep) -> set[str]:
-        errors = [error for error in summary.errors or summary.left_out if error.device]
+        told = [error for error in summary.errors or summary.left_out if error.device]
+        # Earlier releases recorded what a push met with what was read back after it, too.
+        errors = [error for error in told if error != self._unpushed.get(error.device)]
         for error in errors:
             self._mark(error.device, step, StepState.FAILED, _told(error))
         return {error.device for error in errors}
@@ -191,6 +203,16 @@ class _Board:
                 self._mark(device, DeviceStep.KEEP, StepState.DONE)
             case JournalAction.UNDONE:
                 self._mark(device, DeviceStep.ROLL_BACK, StepState.DONE, note)
+
+    def failed_pushes(self) -> None:
+        """What stages of pushing say of devices: more than their journal, or alone, as of one out of reach."""
+        for device, error in self._unpushed.items():
+            steps = self.devices.setdefault(device, DeviceProgress(device)).steps
+            mark = steps[DeviceStep.PUSH]
+            if mark.state in _UNPUSHED:
+                mark = StepMark(StepState.FAILED, _told(error))
+            if mark.state is StepState.FAILED:
+                steps[DeviceStep.PUSH] = replace(mark, error=error)
 
     def _at_work(self, device: str) -> DeviceStep:
         """The step that failed on a device: the one that it was at, or that a stage's errors name already."""

@@ -12,7 +12,14 @@ from qosforge.findings import Finding
 from qosforge.inventory.models import Network
 from qosforge.platforms.device_text import DeviceWords
 from qosforge.reports.line_difference import line_difference
-from qosforge.reports.model import DecisionReport, DeviceReport, RunReport, StageReport, WaveReport
+from qosforge.reports.model import (
+    DecisionReport,
+    DeviceReport,
+    PredictionReport,
+    RunReport,
+    StageReport,
+    WaveReport,
+)
 from qosforge.runs.record.attempts import attempt_start
 from qosforge.runs.record.earlier_words import in_present_words
 from qosforge.runs.record.expired import RETENTION_STAGE
@@ -34,16 +41,24 @@ from qosforge.runs.record.summaries import (
     ValidateSummary,
 )
 from qosforge.runs.record.tables import CHANGING, JournalAction
+from qosforge.runs.views.trade_offs import run_trade_offs
 from qosforge.tester.measurement.changes import ClassChange
-from qosforge.tester.measurement.document import Measurement, When
+from qosforge.tester.measurement.document import Measurement
 from qosforge.tester.measurement.judging import ClassVerdict
 
 Json = dict[str, Any]
 Kind = TypeVar("Kind", bound=StageSummary)
 
 
-def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measurements: bool = True) -> RunReport:
-    """The report of a run, as far as its last attempt came; the stages are those of all attempts.
+def run_report(
+    store: RunStore,
+    artifacts: Artifacts,
+    run_id: str,
+    *,
+    measurements: bool = True,
+    attempt: int | None = None,
+) -> RunReport:
+    """The report of a run, as far as its last attempt came, or that ``attempt``; the stages are those of all.
 
     Of a run whose artifacts the retention took, it is what was left. Without ``measurements``, which are long, it
     has the verdicts on them only.
@@ -55,11 +70,37 @@ def run_report(store: RunStore, artifacts: Artifacts, run_id: str, *, measuremen
     run = store.get_run(run_id)
     stages = store.stages(run.id)
     try:
-        return _whole(store, artifacts, run, stages, measurements=measurements)
+        last = max((stage.run_attempt for stage in stages), default=run.attempt)
+        shown = last if attempt is None else attempt
+        return _whole(store, artifacts, run, stages, shown, measurements=measurements)
     except ArtifactMissing:
         if not any(stage.name == RETENTION_STAGE for stage in stages):
             raise
         return _remains(store, run, stages)
+
+
+def last_verdicts(store: RunStore, artifacts: Artifacts, run_id: str) -> tuple[ClassVerdict, ...]:
+    """The verdicts of what a run measured last, without the rest of its report; empty where nothing was judged.
+
+    Raises:
+        ArtifactCorrupt, ArtifactMissing: they are damaged or gone.
+    """
+    stages = store.stages(run_id)
+    shown = max((stage.run_attempt for stage in stages), default=0)
+    last = _last_of([stage for stage in stages if stage.outcome == "done" and stage.run_attempt == shown])
+    sides = (_verdicts(artifacts, _measured(last, side)) for side in ("after", "before"))
+    return next((found for found in sides if found), ())
+
+
+def last_findings(store: RunStore, artifacts: Artifacts, run_id: str) -> tuple[Finding, ...]:
+    """The findings that a run's last attempt gave, without the rest of its report; empty before it was checked.
+
+    Raises:
+        ArtifactCorrupt, ArtifactMissing: they are damaged or gone.
+    """
+    stages = store.stages(run_id)
+    shown = max((stage.run_attempt for stage in stages), default=0)
+    return _findings(artifacts, _last_of([stage for stage in stages if stage.run_attempt == shown]))
 
 
 def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
@@ -79,9 +120,8 @@ def _remains(store: RunStore, run: Run, stages: list[Stage]) -> RunReport:
 
 
 def _whole(
-    store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage], *, measurements: bool
+    store: RunStore, artifacts: Artifacts, run: Run, stages: list[Stage], shown: int, *, measurements: bool
 ) -> RunReport:
-    shown = max((stage.run_attempt for stage in stages), default=run.attempt)
     last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == shown])
     begun = attempt_start(stages, shown) or run.created
     network = Network.model_validate_json(artifacts.get_text(run.resolved.network_artifact))
@@ -103,6 +143,10 @@ def _whole(
         verdicts_predicted=_verdicts(artifacts, predicted),
         verdicts_after=_verdicts(artifacts, after),
         changes=_changes(artifacts, last),
+        prediction=_prediction(predicted),
+        unjudged_trade_offs=run_trade_offs(
+            artifacts, run.resolved, {"before": before, "predicted": predicted, "after": after}
+        ),
         rollout=tuple(
             WaveReport(
                 name=wave.name,
@@ -114,17 +158,6 @@ def _whole(
         ),
         left_out=tuple(left_out(stages, shown)),
     )
-
-
-def measured_sides(stages: Sequence[Stage], attempt: int) -> dict[When, str]:
-    """The artifact of the last measurement on each side, the prediction among them, of an attempt at a run."""
-    last = _last_of([s for s in stages if s.outcome == "done" and s.run_attempt == attempt])
-    found: dict[When, MeasurementSummary | None] = {
-        "before": _measured(last, "before"),
-        "predicted": _latest(last, PredictionSummary),
-        "after": _measured(last, "after"),
-    }
-    return {side: summary.measurement for side, summary in found.items() if summary and summary.measurement}
 
 
 def _last_of(stages: Sequence[Stage]) -> dict[str, StageSummary]:
@@ -162,6 +195,7 @@ def _order(store: RunStore, run: Run, stages: list[Stage]) -> Json:
         "set_aside": _set_aside(run),
         "source": run.source,
         "rollback_of": run.resolved.rollback_of,
+        "rollback_reason": run.resolved.rollback_reason,
         "rolled_back_by": run.rolled_back_by,
         "waits_for": run.waits_for,
         "reason": run.reason,
@@ -216,6 +250,18 @@ def _verdicts(artifacts: Artifacts, summary: MeasurementSummary | None) -> tuple
     if summary is None or not summary.verdicts:
         return ()
     return tuple(ClassVerdict.model_validate(entry) for entry in _recorded(artifacts, summary.verdicts))
+
+
+def _prediction(summary: PredictionSummary | None) -> PredictionReport | None:
+    if summary is None or not summary.measurement:
+        return None
+    findings = summary.findings or ()
+    return PredictionReport(
+        simulated=summary.simulated or (),
+        findings=findings,
+        needed_seconds=max((int(f.facts["seconds"]) for f in findings if "seconds" in f.facts), default=None),
+        today=summary.today,
+    )
 
 
 def _changes(artifacts: Artifacts, last: Mapping[str, StageSummary]) -> tuple[ClassChange, ...]:

@@ -45,6 +45,7 @@ class RunSummary(BaseModel):
         description="What it came to: the same as a typed value, its reasons one by one; null while it goes on."
     )
     rollback_of: str | None = Field(description="The run that this one rolls back.")
+    rollback_reason: str = Field(description="Why a person rolls it back; empty where nobody said.")
     rolled_back_by: str | None = Field(
         description="The run that rolled this one's change back after it was kept; null while the change stands."
     )

@@ -9,7 +9,7 @@ from qosforge.deploy.driver_capabilities import driver_capabilities
 from qosforge.deploy.transaction import Target, require_as_before
 from qosforge.errors import DeviceError
 from qosforge.platforms.device_text import DeviceText
-from qosforge.runs.record.rolled_back import originals, require_last
+from qosforge.runs.record.rollbacks import originals, require_last
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.workflow.context import Context
 

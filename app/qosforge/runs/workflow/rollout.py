@@ -20,8 +20,8 @@ from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import EXTERNAL_TESTER_SECONDS
 from qosforge.runs.workflow.results import RolloutPlan
 from qosforge.runs.workflow.steps import compare
+from qosforge.runs.workflow.steps.lock import scope
 from qosforge.runs.workflow.steps.prepare import load_texts, recompile
-from qosforge.runs.workflow.steps.wait import scope
 from qosforge.tester.measurement_plan import MeasurementPlan
 from qosforge.tester.probes.tester import seconds_taken
 

@@ -45,7 +45,7 @@ from qosforge.runs.workflow.results import (
     SideMeasurement,
 )
 from qosforge.runs.workflow.run_steps import PushFailed, RunSteps, Stop, StopUntouched
-from qosforge.runs.workflow.steps import compare, counters, measure, prepare, push, wait
+from qosforge.runs.workflow.steps import compare, counters, hindrance, lock, measure, prepare, push, status, wait
 from qosforge.runs.workflow.wave_push import WavePush
 from qosforge.tester.measurement.document import Side
 from qosforge.validation.reads import devices_to_read
@@ -91,22 +91,22 @@ class RunAttempt:
 
     def run(self) -> AttemptResult:
         """Do it to its end, or until it has to wait for a decision or a moment."""
-        begun = self._steps.do("begin", Beginning, wait.begin)
+        begun = self._steps.do("begin", Beginning, status.begin)
         if begun.over:
             assert begun.status is not None
             return AttemptResult(status=begun.status, verdict=begun.verdict, errors=[])
         try:
             ending = self._with_devices(begun)
         except Exception:
-            self._steps.do("release", Done, wait.release)
+            self._steps.do("release", Done, lock.release)
             raise
         # Not in a `finally`: an interrupted run goes on later, and must find the steps in the same order.
         # Before the status: once that is written another attempt may begin, and hold the devices itself.
-        self._steps.do("release", Done, wait.release)
+        self._steps.do("release", Done, lock.release)
         self._steps.do(
             f"status-{ending.status}",
             Done,
-            wait.set_status,
+            status.set_status,
             ending.status,
             ending.verdict,
             reason=ending.reason,
@@ -123,8 +123,8 @@ class RunAttempt:
             waits_for=ending.waits_for,
         )
 
-    def _reason(self, errors: Sequence[StepError], step: str) -> Reason:
-        return reason_of_errors(errors, step, retry(self.context.run_id))
+    def _reason(self, errors: Sequence[StepError], step: str, total: int = 0) -> Reason:
+        return reason_of_errors(errors, step, retry(self.context.run_id), total)
 
     def _with_devices(self, begun: Beginning) -> AttemptOutcome:
         try:
@@ -135,21 +135,21 @@ class RunAttempt:
         except Stop as stop:
             return AttemptOutcome(stop.status, stop.reason)
 
-    def _ended_by(self, errors: Sequence[StepError], step: str) -> AttemptOutcome:
+    def _ended_by(self, errors: Sequence[StepError], step: str, total: int = 0) -> AttemptOutcome:
         """A failure at a step before the push."""
-        return AttemptOutcome(RunStatus.FAILED, self._reason(errors, step), errors=errors)
+        return AttemptOutcome(RunStatus.FAILED, self._reason(errors, step, total), errors=errors)
 
     def _lock(self, since: datetime | None) -> tuple[list[str], list[StepError]]:
         for number in count(1):
             name = "lock" if number == 1 else f"lock-{number}"
-            got = self._steps.wait(name, LockResult, wait.lock, since)
+            got = self._steps.wait(name, LockResult, lock.lock, since)
             self._steps.require_going_on(got, "lock")
             if got.devices is not None or got.errors is not None:
                 break
         return got.devices or [], got.errors or []
 
     def _checkpoint(self, name: str, devices: list[str]) -> None:
-        stop = self._steps.do(f"checkpoint-{name}", CheckpointResult, wait.checkpoint, devices).stop
+        stop = self._steps.do(f"checkpoint-{name}", CheckpointResult, hindrance.checkpoint, devices).stop
         if stop is not None:
             raise Stop(stop, name, self.context.run_id)
 
@@ -157,12 +157,13 @@ class RunAttempt:
         undoing = self.context.resolved.rollback_of is not None
         progress = self._progress
         if start == "read":
-            read = self._steps.do("read", ReadResult, prepare.read, self._to_read(devices))
+            to_read = self._to_read(devices)
+            read = self._steps.do("read", ReadResult, prepare.read, to_read)
             self._steps.require_going_on(read, "read")
             if read.refusal:
                 return AttemptOutcome(RunStatus.REJECTED, self._reason(read.refusal, "read"))
             if read.errors:
-                return self._ended_by(read.errors, "read")
+                return self._ended_by(read.errors, "read", len(to_read))
             self._checkpoint("prepare", devices)
             work = prepare.prepare_rollback if undoing else prepare.prepare_change
             prepared = self._steps.do("prepare", PreparedChange, work, read.running)
@@ -185,7 +186,7 @@ class RunAttempt:
             if waves.errors:
                 return self._ended_by(waves.errors, "rollout")
         gated = bool(to_push) and self.context.resolved.brings_policy
-        if gated and (pending := self._steps.do("gate", GateResult, wait.gate, prepared.candidate).wait):
+        if gated and (pending := self._steps.do("gate", GateResult, hindrance.gate, prepared.candidate).wait):
             return _waiting(pending)
         try:
             self._measure_before(devices)
@@ -317,7 +318,7 @@ class RunAttempt:
         self, to_push: Mapping[str, PreparedDevice], errors: Sequence[StepError], step: str
     ) -> AttemptOutcome:
         """Roll a push back for what went wrong at a step."""
-        return self._roll_back(to_push, self._reason(errors, step), errors=errors)
+        return self._roll_back(to_push, self._reason(errors, step, len(to_push)), errors=errors)
 
     def _measured(self, when: Side, running: Mapping[str, str]) -> SideMeasurement:
         if self.context.resolved.tester == "external":

@@ -23,7 +23,7 @@ from qosforge.runs.workflow.results import AttemptResult, Done, RestoreResult
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_attempt import RunAttempt
 from qosforge.runs.workflow.run_steps import RunSteps
-from qosforge.runs.workflow.steps import push, wait
+from qosforge.runs.workflow.steps import push, status
 from qosforge.telemetry.traces import span
 
 
@@ -65,7 +65,7 @@ class RunWorkflow:
             steps = RunSteps(context, self.engine)
             undone = steps.do("rollback", RestoreResult, push.settle)
             if not undone.errors:
-                steps.do("status", Done, wait.set_settled)
+                steps.do("status", Done, status.set_settled)
             return undone.document()
         finally:
             context.close()
@@ -82,7 +82,7 @@ class RunWorkflow:
                 return RunAttempt(context, self.engine).run().document()
             except Exception as error:
                 # The error goes on to the caller; the store must not say for ever that a process is at it.
-                RunSteps(context, self.engine).do("status-stopped", Done, wait.set_stopped, _errors(error))
+                RunSteps(context, self.engine).do("status-stopped", Done, status.set_stopped, _errors(error))
                 raise
             finally:
                 context.close()

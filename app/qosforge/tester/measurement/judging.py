@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
-from qosforge.deltaq.figures import DelayFigures, judge_figures
+from qosforge.deltaq.delay_figures import DelayFigures, judge_figures
 from qosforge.deltaq.objective import Evidence, Objective, ObjectiveVerdict, Outcome, combine
 from qosforge.deltaq.sample import Sample
 from qosforge.deltaq.verdict import judge, judge_together, make_inconclusive

@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from qosforge.deltaq.distribution import LOST, DeltaQ
-from qosforge.tester.measurement.document import FlowResult, Measurement, Statistics, class_flows, quantiles_ps
+from qosforge.tester.measurement.class_figures import ClassFigures
+from qosforge.tester.measurement.document import (
+    FlowResult,
+    Measurement,
+    ScenarioResult,
+    Statistics,
+    class_flows,
+    quantiles_ps,
+)
 
 
 class ClassSummary(Statistics):
@@ -54,6 +62,19 @@ def class_summary(
     if not flows:
         raise KeyError(f"scenario {scenario!r} has no flow of class {traffic_class!r}")
     return summarise(flows)
+
+
+def class_figures(scenario: ScenarioResult) -> tuple[ClassFigures, ...]:
+    """What each class got on each path of a scenario; packets of no class are left out."""
+    flows: dict[tuple[str, str], list[FlowResult]] = {}
+    for flow in scenario.flows:
+        if flow.traffic_class:
+            flows.setdefault((flow.traffic_class, flow.path), []).append(flow)
+    found = ((name, path, summarise(some)) for (name, path), some in flows.items())
+    return tuple(
+        ClassFigures(traffic_class=name, path=path, loss=one.loss or 0.0, mean_ms=one.mean_delay_ms)
+        for name, path, one in found
+    )
 
 
 def summarise(flows: Sequence[FlowResult]) -> ClassSummary:

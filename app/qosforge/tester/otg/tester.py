@@ -1,7 +1,7 @@
 """The tester ``otg``: a plan's flows by a traffic generator that speaks Open Traffic Generator over HTTP.
 
 It counts frames, and tells of delay the smallest, the mean and the largest: the delay of no single packet. The
-verdict allows for all delays that have these (:mod:`qosforge.deltaq.figures`).
+verdict allows for all delays that have these (:mod:`qosforge.deltaq.delay_figures`).
 """
 
 from __future__ import annotations

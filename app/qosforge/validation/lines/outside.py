@@ -80,12 +80,12 @@ def _top(line: PlacedLine) -> PlacedLine:
 
 
 def _setting(line: PlacedLine) -> str:
-    """Which setting or object of the device a line at the top is."""
-    change = line.row.change if line.row is not None else None
-    if change is None:
+    """Which setting or object of the device a line at the top is, or takes back."""
+    row = line.row
+    if row is None or row.change is None:
         return line.text
     try:
-        return f"{line.id} {change.key.format_map({'line': line.text, **line.values})}"
+        return f"{row.id} {row.change.key.format_map({'line': line.text, **line.values})}"
     except KeyError:
         return line.text
 

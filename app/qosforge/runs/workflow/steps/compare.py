@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from qosforge.keep_rule import KeepRule, strictest
+from qosforge.keep_rule import KeepRule, in_words, strictest
 from qosforge.reports.changes import change_sentence, got_better
 from qosforge.runs.record.decisions import Decision
 from qosforge.runs.record.status_events import ASKS
@@ -36,7 +36,7 @@ def compare_sides(context: Context, before: SideMeasurement | None, after: SideM
     """Say what the change did, and what its rule makes of that."""
     rule = effective_rule(context)
     with context.store.stage(context.run_id, STAGE, CompareSummary()) as summary:
-        context.observe(STAGE, f"before and after the push; the rule is {rule}")
+        context.observe(STAGE, f"before and after the push; {in_words(rule)}")
         changes = _changes(context, before, after) if before else ()
         verdicts = tuple(ClassVerdict.model_validate(v) for v in context.artifacts.get_json(after.verdicts))
         met = after.outcome == "met"
@@ -82,10 +82,10 @@ def _against(verdicts: Sequence[ClassVerdict], changes: Sequence[ClassChange]) -
 
 
 def _text(rule: KeepRule, met: bool, changes: Sequence[ClassChange], against: Sequence[str]) -> str:
-    counts = {word: sum(b.change == word for each in changes for b in each.bounds) for word in
-              ("better", "not worse", "worse", "open")}  # fmt: skip
-    told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    parts = [f"bounds after against before: {told}" if told else "nothing was measured before"]
+    found = [bound.change for each in changes for bound in each.bounds]
+    words = {"better": "better", "not worse": "not worse", "worse": "worse", "open": "cannot be told apart"}
+    told = ", ".join(f"{found.count(change)} {word}" for change, word in words.items() if change in found)
+    parts = [f"objectives compared with before the change: {told}" if told else "nothing was measured before"]
     if not met and rule == "no-worse":
         parts.append(f"not kept: {_listed(against)}" if against else "nothing unmet is worse than before")
     return "; ".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from qosforge.compiler.running_plans import running_plans
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.emulation import emulated_devices, offer_traffic
 from qosforge.errors import ServiceError
@@ -12,7 +13,6 @@ from qosforge.plan.model import Plan
 from qosforge.platforms.base import QueueCount
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.summaries import CountersSummary
-from qosforge.runs.workflow import live
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import CountersResult
 from qosforge.runs.workflow.steps.prepare import errors_of, load_texts, stop_after
@@ -27,7 +27,7 @@ def check_counters(context: Context, after: Mapping[str, str]) -> CountersResult
     """
     with context.store.stage(context.run_id, "counters", CountersSummary()) as summary:
         context.observe("counters", "each device's own, by class, twice")
-        plans = context.compute_to_end(live.running_plans, context.network.part(after), load_texts(context, after))
+        plans = context.compute_to_end(running_plans, context.network.part(after), load_texts(context, after))
         notes, errors = _counted(context, plans)
         for note in notes:
             if note.contradiction:

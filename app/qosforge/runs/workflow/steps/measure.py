@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from qosforge.compiler.running_plans import running_plans
 from qosforge.emulation import emulated_devices, with_lab_stations
 from qosforge.runs.record.summaries import MeasurementSummary
-from qosforge.runs.workflow import live
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.external_tester import judged
 from qosforge.runs.workflow.results import SideMeasurement
 from qosforge.runs.workflow.steps.prepare import load_texts
+from qosforge.tester import twin_measurement
 from qosforge.tester.evidence_parts import EvidenceParts, Part, join_evidence
 from qosforge.tester.measurement.document import Measurement, Side
 from qosforge.tester.measurement.judging import ClassVerdict, overall_outcome, verdicts
@@ -87,7 +88,7 @@ def _send(
     on_ways = devices_under_test(part.intent, part.network)
     passed = on_ways & running.keys()
     texts = load_texts(context, {name: running[name] for name in sorted(passed)})
-    held = context.compute_to_end(live.running_plans, context.network.part(passed), texts)
+    held = context.compute_to_end(running_plans, context.network.part(passed), texts)
     watch = Watch.of(plan, held, partial(context.on_devices, stoppable=False))
     for told in (*map(str, most_loaded(plan)), *watch.begin(sorted(passed), on_ways - passed)):
         context.observe(stage, told)
@@ -97,14 +98,14 @@ def _send(
 
 def _simulate(
     context: Context, part: Part, running: Mapping[str, str], *, when: Side, look: int, earlier: Measurement | None
-) -> live.JudgedMeasurement:
+) -> twin_measurement.JudgedMeasurement:
     """What the twin of the configurations read back shows of a part."""
     in_all = f", {REPLICATIONS[look - 1]} simulations in all" * (look > 1)
     context.observe(look_stage(when, look), f"twin of the configuration read back{in_all}")
     network = network_under_test(part.intent, part.network)
     named = {device.name for device in network.devices}
     return context.compute(
-        live.measure,
+        twin_measurement.measure,
         part.intent,
         network,
         load_texts(context, {name: text for name, text in running.items() if name in named}),
@@ -127,7 +128,7 @@ def _record(
     summary.outcome = overall_outcome(found)
 
 
-def _further(context: Context, judged: live.JudgedMeasurement, look: int) -> tuple[bool, str]:
+def _further(context: Context, judged: twin_measurement.JudgedMeasurement, look: int) -> tuple[bool, str]:
     """Whether the twin looks again, and what it spent; says so where a further look would take too long."""
     further = next_look_seconds(look, judged.cpu_seconds) if judged.outcome == "inconclusive" else None
     most = context.computing.seconds
@@ -137,7 +138,7 @@ def _further(context: Context, judged: live.JudgedMeasurement, look: int) -> tup
     return further is not None, told
 
 
-def _spent(judged: live.JudgedMeasurement) -> str:
+def _spent(judged: twin_measurement.JudgedMeasurement) -> str:
     """What a look cost, and that more would be looked at."""
     simulations = max(each.replications for each in judged.measurement.scenarios)
     most = f" of up to {REPLICATIONS[-1]}" if judged.outcome == "inconclusive" else ""

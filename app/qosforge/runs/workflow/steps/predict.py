@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Mapping
 
 import structlog
 
+from qosforge.compiler.running_plans import running_plans
 from qosforge.errors import QosforgeError
+from qosforge.intent.models import every_class
 from qosforge.packed import Packed
 from qosforge.prediction.predict import MOST_SECONDS, Prediction, predict
 from qosforge.prediction.projected_state import project_state
+from qosforge.prediction.record import Today
+from qosforge.prediction.today import not_simulated, simulate_today
 from qosforge.runs.record.stop_signal import RunStopped
 from qosforge.runs.record.summaries import PredictionSummary
 from qosforge.runs.record.tables import StageOutcome
 from qosforge.runs.workflow.candidates import RunCompilation
 from qosforge.runs.workflow.context import Context
 from qosforge.tester.network_under_test import devices_under_test
-from qosforge.tester.replications import REPLICATIONS
+from qosforge.tester.replications import REPLICATIONS, Timing
 
 STAGE = "predict"
 
@@ -38,11 +43,14 @@ def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
                 context.observe(STAGE, "the same as in an earlier attempt")
                 summary.measurement, summary.verdicts = earlier.measurement, earlier.verdicts
                 summary.outcome, summary.measuring_seconds = earlier.outcome, earlier.measuring_seconds
+                summary.simulated, summary.findings = earlier.simulated, earlier.findings
+                summary.today = earlier.today
                 summary.text = "the same as in an earlier attempt"
                 return
             context.observe(STAGE, "twin of what is to be pushed")
             begun = time.monotonic()
             prediction = context.compute(predict_run, compiled, context.resolved.seed)
+            took = time.monotonic() - begun
         except RunStopped:
             raise
         except QosforgeError as error:
@@ -56,7 +64,29 @@ def predicted(context: Context, compiled: Packed[RunCompilation]) -> None:
         summary.verdicts = context.artifacts.put_json([v.model_dump(mode="json") for v in prediction.verdicts])
         summary.outcome = prediction.outcome
         summary.text = _told(prediction)
-        summary.measuring_seconds = round(_measuring(prediction, time.monotonic() - begun), 1)
+        summary.simulated, summary.findings = prediction.simulated, prediction.findings
+        summary.measuring_seconds = round(_measuring(prediction, took), 1)
+        summary.today = _today(context, compiled, prediction, took)
+
+
+def _today(context: Context, compiled: Packed[RunCompilation], prediction: Prediction, took: float) -> Today:
+    """What classes without an objective get now; the prediction stands whatever becomes of this.
+
+    It costs no more than the prediction did, and both together end within the time of one computation.
+    """
+    if all(each.objective for each in every_class(context.intent.intent.classes)):
+        return ()
+    timings, seed, within = prediction.timings, context.resolved.seed, context.computing.seconds
+    context.observe(STAGE, "twin of what the devices hold now")
+    try:
+        return context.compute(today_of_run, compiled, timings, seed, took=took, within=within)
+    except RunStopped:
+        raise
+    except QosforgeError as error:
+        return not_simulated(timings, error.message)
+    except Exception:  # noqa: BLE001  a fault of ours, as above
+        _LOG.exception("simulating today failed", run_id=context.run_id)
+        return not_simulated(timings, "qosforge has a fault; the log of its executor says which")
 
 
 def _measuring(prediction: Prediction, took: float) -> float:
@@ -88,12 +118,25 @@ def predict_run(compiled: Packed[RunCompilation], seed: int) -> Prediction:
     return predict(compiled.value().compilation, compiled.value().running, seed=seed)
 
 
+def today_of_run(
+    compiled: Packed[RunCompilation], timings: Mapping[str, Timing], seed: int, *, took: float, within: float
+) -> Today:
+    """What classes without an objective get by what the devices held when the run read them."""
+    made = compiled.value()
+    return simulate_today(made.compilation, made.running, timings, seed=seed, took=took, within=within)
+
+
 def _subject(compiled: Packed[RunCompilation]) -> str:
     """What a prediction depends on, as a hash; intent, network and seed are the run's own and stay."""
     compilation, running = compiled.value().compilation, compiled.value().running
     found = hashlib.sha256(f"{MOST_SECONDS}".encode())
     devices = devices_under_test(compilation.intent.intent, compilation.network)
-    for plan in project_state(compilation, running, devices).values():
+    held = {name: text for name, text in running.items() if name in devices}
+    # What is to be, and what is: both are simulated.
+    for plan in (
+        *project_state(compilation, running, devices).values(),
+        *running_plans(compilation.network, held).values(),
+    ):
         found.update(plan.model_dump_json(exclude={"unknown"}).encode())
     # Shorter than the address of an artifact, which it must not be taken for.
     return found.hexdigest()[:32]

@@ -18,6 +18,8 @@ from qosforge.findings import Finding, has_errors
 from qosforge.platforms.device_text import DeviceText
 from qosforge.platforms.masked_findings import mask_document
 from qosforge.runs.record.gathered_errors import gather_errors
+from qosforge.runs.record.readings import write_unsaved
+from qosforge.runs.record.rollout_record import may_leave_out
 from qosforge.runs.record.set_aside import set_aside
 from qosforge.runs.record.step_error import StepError
 from qosforge.runs.record.stop_signal import StopSignal
@@ -34,9 +36,9 @@ from qosforge.runs.workflow import rollback
 from qosforge.runs.workflow.candidates import compile_run, refuse_unconfirmed, validate_run
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import PreparedChange, ReadResult, ReusedAttempt, SideMeasurement
+from qosforge.runs.workflow.steps.lock import scope
 from qosforge.runs.workflow.steps.predict import STAGE as PREDICT
 from qosforge.runs.workflow.steps.predict import predicted
-from qosforge.runs.workflow.steps.wait import scope
 
 Json = dict[str, Any]
 
@@ -114,10 +116,10 @@ def _may_go_on(context: Context, concerned: Sequence[str], found: ReadResult) ->
     errors = found.errors
     resolved = context.resolved
     whole = resolved.rollback_of is not None or (resolved.measure and resolved.tester != "external")
-    if not errors or found.stop is not None or whole:
+    if not errors or found.stop is not None:
         return False
-    missing = len({each.device for each in errors} & set(concerned))
-    return missing < len(concerned) and missing <= context.network.changes.rollout.may_fail(len(concerned))
+    failed = {each.device for each in errors}
+    return may_leave_out(context.network.changes.rollout, concerned, failed, needs_all=whole)
 
 
 def store_texts(context: Context, outcomes: Mapping[str, Outcome[DeviceText]]) -> dict[str, str]:
@@ -144,17 +146,22 @@ def recompile(context: Context, running: Mapping[str, str], *, touched: bool) ->
     return context.compiled[1]
 
 
-def _not_saved(context: Context, names: list[str], texts: Mapping[str, DeviceText]) -> tuple[Finding, ...]:
-    """Which devices hold something unsaved that a push would stop at: told before one is touched.
+def _not_saved(
+    context: Context, names: list[str], running: Mapping[str, str], texts: Mapping[str, DeviceText]
+) -> tuple[Finding, ...]:
+    """Which devices hold something unsaved that a push would stop at: told before one is touched, and kept with
+    their readings for the previews that follow.
 
     One that cannot be read now is read again when it is touched.
     """
 
-    def look(name: str, driver: DeviceDriver) -> tuple[str, ...]:
+    def look(name: str, driver: DeviceDriver) -> tuple[str, ...] | None:
         return read_in_the_way(context.network.device(name), driver, texts[name])
 
     outcomes = context.on_devices(names, look)
-    return tuple(not_saved(name, outcome.value) for name, outcome in outcomes.items() if outcome.value)
+    found = {name: outcome.value for name, outcome in outcomes.items() if outcome.value is not None}
+    context.store.database.transact(lambda connection: write_unsaved(connection, context.run_id, running, found))
+    return tuple(not_saved(name, lines) for name, lines in found.items() if lines)
 
 
 def _shown(context: Context, finding: Finding) -> Json:
@@ -184,7 +191,7 @@ def prepare_change(context: Context, running: Mapping[str, str]) -> PreparedChan
         )
         found = context.check_with_batfish(checked.batfish)
         changed = [name for name, (_, candidate) in checked.devices.items() if not candidate.empty]
-        unsaved = _not_saved(context, changed, texts) if changed else ()
+        unsaved = _not_saved(context, changed, running, texts) if changed else ()
         gathered = gather_findings((*checked.findings, *found, *unsaved))
         findings = set_aside(gathered, resolved.set_aside)
         shown = [_shown(context, finding) for finding in findings]

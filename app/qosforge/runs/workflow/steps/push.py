@@ -32,8 +32,8 @@ from qosforge.runs.record.summaries import (
 from qosforge.runs.workflow import rollback
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import ConfirmResult, RestoreResult, WaveResult
+from qosforge.runs.workflow.steps.hindrance import find_hindrance
 from qosforge.runs.workflow.steps.prepare import errors_of, recompile, stop_after, store_texts
-from qosforge.runs.workflow.steps.wait import find_hindrance
 
 
 def _targets(
@@ -149,9 +149,10 @@ def push_wave(
         return WaveResult(begun=touched, errors=errors, **stopped)
     with context.store.stage(context.run_id, "read-back", ReadBackSummary()) as summary:
         after = store_texts(context, outcomes)
-        errors = [*errors, *_compare(context, original, after)]
-        summary.running, summary.errors, summary.wave = after, errors, numbered.number
-    return WaveResult(running=after, errors=errors)
+        # What the push itself met is told there: a device that refused it has nothing to compare.
+        unlike = _compare(context, original, after)
+        summary.running, summary.errors, summary.wave = after, unlike, numbered.number
+    return WaveResult(running=after, errors=[*errors, *unlike])
 
 
 def leave_out(

@@ -31,7 +31,7 @@ class UnreadLine:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParseResult:
     """How Batfish read one configuration of a device; ``status`` is ``None`` where its answer does not name it."""
 
     status: str | None
@@ -49,11 +49,11 @@ class Reading:
         return self.status in (*_GOOD, _PARTLY) and not self.lost
 
 
-Readings = dict[str, dict[str, Reading]]
+ParseResults = dict[str, dict[str, ParseResult]]
 """By snapshot and the name that Batfish has for the device."""
 
 
-def read_readings(snapshots: Snapshots, answers: Answers) -> Readings:
+def read_parse_results(snapshots: Snapshots, answers: Answers) -> ParseResults:
     """How every device was read, before and after the change.
 
     Raises:
@@ -62,7 +62,7 @@ def read_readings(snapshots: Snapshots, answers: Answers) -> Readings:
     return {side: _side(snapshots, answers, side) for side in (BEFORE, AFTER)}
 
 
-def _side(snapshots: Snapshots, answers: Answers, side: str) -> dict[str, Reading]:
+def _side(snapshots: Snapshots, answers: Answers, side: str) -> dict[str, ParseResult]:
     status = {node_of(row["File_Name"]): str(row["Status"]) for row in answers.of(f"status-{side}")}
     unread: dict[str, list[UnreadLine]] = {}
     for row in answers.of(f"issues-{side}"):
@@ -78,7 +78,7 @@ def _side(snapshots: Snapshots, answers: Answers, side: str) -> dict[str, Readin
             entry = (str(row["Structure_Type"]), squeezed(str(row["Structure_Name"])), begins)
             named.setdefault(node, {}).setdefault(line_of(line), []).append(entry)
     return {
-        node: Reading(
+        node: ParseResult(
             status.get(node),
             tuple(sorted(unread.get(node, ()), key=lambda line: line.line)),
             tuple(_lost(copies.before if side == BEFORE else copies.after, named.get(node, {}))),
@@ -97,8 +97,8 @@ def _lost(copy: AnalysisCopy, named: dict[int, list[tuple[str, str, bool]]]) -> 
             yield stanza
 
 
-def reading_findings(
-    snapshots: Snapshots, readings: Readings, *, excepted: frozenset[str], require: bool
+def parse_findings(
+    snapshots: Snapshots, readings: ParseResults, *, excepted: frozenset[str], require: bool
 ) -> Iterator[Finding]:
     """The devices that were not read whole, by name, and the lines that the change adds and that are not read."""
     for node, copies in snapshots.devices.items():
@@ -115,7 +115,7 @@ def reading_findings(
                 break
 
 
-def _first_new(before: Reading, after: Reading) -> Iterator[UnreadLine]:
+def _first_new(before: ParseResult, after: ParseResult) -> Iterator[UnreadLine]:
     """The lines that the change adds; of those that follow each other the first one, which loses the others."""
     known = Counter((line.text, line.comment) for line in before.unread)
     last = -_APART
@@ -127,7 +127,7 @@ def _first_new(before: Reading, after: Reading) -> Iterator[UnreadLine]:
             last = line.line
 
 
-def _not_checked(place: Place, when: str, reading: Reading, *, required: bool) -> Finding:
+def _not_checked(place: Place, when: str, reading: ParseResult, *, required: bool) -> Finding:
     code = "batfish-device-not-checked"
     if reading.lost:
         stanza = reading.lost[0]
