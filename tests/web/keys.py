@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Error
 from tests.web.browser import DESKTOP, Tab
 from tests.web.people import PASSWORD
 
-PATIENCE_SECONDS = 40.0
+PATIENCE_SECONDS = 120.0
 """For what the service does meanwhile, on a busy machine."""
 
 _MOST_STEPS = 250
@@ -113,6 +113,22 @@ def choose(keys: Keyboard, name: str) -> None:
     """Come to what is called ``name`` and press Enter."""
     reach(keys, name)
     keys.press("Enter")
+
+
+def follow(keys: Keyboard, name: str) -> None:
+    """Choose a link, and wait for the whole page behind it.
+
+    The page that is being left still takes keys meanwhile, and what they did is gone with it.
+
+    Raises:
+        AssertionError: the page stays; with its address.
+    """
+    keys.ask("(window.isLeft = true)")
+    choose(keys, name)
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not keys.ask("!window.isLeft && document.readyState === 'complete'"):
+        assert time.monotonic() < end, f"{name!r} does not lead away from {keys.ask('location.href')}"
+        time.sleep(_LOOK_SECONDS)
 
 
 def fill(keys: Keyboard, name: str, text: str) -> None:

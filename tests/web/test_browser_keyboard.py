@@ -11,7 +11,7 @@ from tests.parts import need
 from tests.web.browser import WHOLE, chromium
 from tests.web.conftest import Site
 from tests.web.firefox import FirefoxKeyboard, firefox
-from tests.web.keys import ChromiumKeyboard, Keyboard, await_focus, await_text, choose, fill, log_in, reach
+from tests.web.keys import ChromiumKeyboard, Keyboard, await_focus, await_text, choose, fill, follow, log_in, reach
 from tests.web.two_routers import held, two_routers
 
 _HEADLINE = "#state .headline"
@@ -42,11 +42,11 @@ def test_a_change_goes_its_whole_way(site: Site, somebody: Callable[[], Keyboard
     ann, bob = somebody(), somebody()
 
     log_in(ann, "ann")
-    choose(ann, "Policies")
+    follow(ann, "Policies")
     await_text(ann, "of-fnal")
-    choose(ann, "of-fnal")
+    follow(ann, "of-fnal")
     await_text(ann, "Start a new policy from it")
-    choose(ann, "Edit")
+    follow(ann, "Edit")
     await_text(ann, "Classes of traffic")
     choose(ann, "robin")
     await_text(ann, "IP precedence", "[data-class=robin]")
@@ -62,7 +62,7 @@ def test_a_change_goes_its_whole_way(site: Site, somebody: Callable[[], Keyboard
     await_text(ann, "needs approval", _HEADLINE)
 
     log_in(bob, "bob")
-    choose(bob, "of-fnal on infn-fnal")
+    follow(bob, "of-fnal on infn-fnal")
     await_text(bob, "needs approval", _HEADLINE)
     fill(bob, "Comment", "looked at both routers")
     choose(bob, "Approve")
@@ -71,7 +71,7 @@ def test_a_change_goes_its_whole_way(site: Site, somebody: Callable[[], Keyboard
         await_text(each, "kept", _HEADLINE)
         await_text(each, "1 of 1 met", ".class-tiles")
     assert held(site) != delivered
-    choose(ann, "Objectives")
+    follow(ann, "Objectives")
     await_text(ann, "✔ met", "table.verdicts")
 
     choose(ann, "Roll back")
