@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -29,6 +30,11 @@ def square(number: int) -> tuple[int, int]:
 def wait(seconds: float) -> int:
     time.sleep(seconds)
     return os.getpid()
+
+
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.01)
 
 
 def die() -> None:
@@ -282,7 +288,7 @@ def test_memory_beyond_the_limit_is_named_and_the_next_call_is_well() -> None:
         compute.close()
 
 
-KEPT: list[bytearray] = []
+KEPT: list[object] = []
 
 
 def keep(megabytes: int) -> int:
@@ -297,6 +303,22 @@ def test_what_calls_leave_behind_takes_nothing_from_the_next_one() -> None:
     finally:
         compute.close()
     assert 1 < len(set(processes)) < len(processes)
+
+
+def keep_many(number: int) -> int:
+    """Keep so many lists; how often garbage was looked for meanwhile."""
+    before = gc.get_stats()[0]["collections"]
+    KEPT.append([[] for _ in range(number)])
+    return gc.get_stats()[0]["collections"] - before
+
+
+def test_garbage_is_looked_for_between_calls() -> None:
+    compute = Compute(1)
+    try:
+        compute.call(square, 1, timeout=60)  # what it imports it keeps, too
+        assert [compute.call(keep_many, 20_000, timeout=60) for _ in range(9)] == [0] * 9
+    finally:
+        compute.close()
 
 
 def test_processor_time_beyond_the_limit_is_named() -> None:
@@ -325,6 +347,22 @@ def test_many_calls_of_one_caller_do_not_hold_up_another(compute: Compute) -> No
         pids = {one.result() for one in heavy}
     assert len(pids) == 1  # one process is left for others
     assert compute.inside == 0
+
+
+def test_a_brief_call_may_take_what_is_left_for_others(compute: Compute, tmp_path: Path) -> None:
+    over = tmp_path / "over"
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(compute.call, wait_for, over, timeout=60, caller="one")
+        while compute.idle == 2:
+            time.sleep(0.01)
+        assert compute.idle == 1
+        waiting = threads.submit(compute.call, square, 2, timeout=60, caller="one")
+        assert compute.call(square, 3, timeout=60, caller="one", brief=True)[0] == 9
+        assert not waiting.done()  # one process is left for others
+        over.touch()
+        assert waiting.result()[0] == 4
+        first.result()
+    assert compute.idle == 2
 
 
 def test_with_one_process_callers_take_turns() -> None:

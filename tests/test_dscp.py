@@ -2,7 +2,7 @@
 
 import pytest
 
-from qosforge.dscp import DSCP_NAMES, dscp_name, parse_dscp
+from qosforge.dscp import DSCP_NAMES, dscp_label, dscp_name, parse_dscp
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,11 @@ def test_assured_forwarding_is_class_and_drop_precedence() -> None:
 @pytest.mark.parametrize(("number", "name"), [(0, "default"), (8, "cs1"), (44, "44"), (1, "1"), (46, "ef")])
 def test_devices_get_the_names_they_know(number: int, name: str) -> None:
     assert dscp_name(number) == name
+
+
+@pytest.mark.parametrize(
+    ("number", "label"),
+    [(0, "default"), (8, "cs1"), (34, "af41"), (44, "voice-admit (44)"), (1, "le (1)"), (46, "ef"), (45, "45")],
+)
+def test_people_get_every_name_and_the_number_where_devices_print_it(number: int, label: str) -> None:
+    assert dscp_label(number) == label

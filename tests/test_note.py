@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from string import Formatter
 
 import pytest
 
 from qosforge.errors import Place
+from qosforge.finding_codes import Wording, load_codes
 from qosforge.findings import Finding
 from qosforge.note import facts_agree, fill, note
 from qosforge.reports.preview import FindingDocument, finding_documents
@@ -89,3 +91,25 @@ def test_facts_that_are_not_those_of_the_texts_do_not_agree() -> None:
         assert not facts_agree(UNUSED.model_copy(update={"facts": facts}))
     assert not facts_agree(UNUSED.model_copy(update={"variant": "gone"}))
     assert not facts_agree(UNUSED.model_copy(update={"code": "gone"}))
+
+
+SEVERAL = ("vigo1", "vigo2")
+
+
+def _numbers(wording: Wording) -> set[str]:
+    """The facts that a message or hint takes as a number, by a format."""
+    parts = (part for text in (wording.message, wording.hint or "") for part in Formatter().parse(text))
+    return {name for _, name, how, _ in parts if name and how}
+
+
+@pytest.mark.parametrize("facts", [SEVERAL, list(SEVERAL)], ids=["tuple", "list"])
+def test_several_values_are_never_told_as_python_writes_them(facts: tuple[str, ...] | list[str]) -> None:
+    told = []
+    for code, entry in load_codes().codes.items():
+        for variant, wording in entry.wordings.items():
+            given = {name: 1 if name in _numbers(wording) else facts for name in wording.needs}
+            found = note(code, variant=variant, **given)
+            said = f"{found.message} {found.hint or ''}"
+            assert "'vigo1', 'vigo2'" not in said, (code, variant, said)
+            told.append("vigo1, vigo2" in said)
+    assert sum(told) > len(told) / 2, "most messages take a fact"

@@ -13,7 +13,7 @@ from qosforge.deltaq.distribution import DeltaQ
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.sample import Sample
 from qosforge.plots import Curve, delta_q_cdf, plot_table
-from qosforge.plots.style import COLOURS
+from qosforge.plots.style import COLOURS, SIDE_COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 MS = 10**9
@@ -98,7 +98,7 @@ def test_sides_of_a_push_differ_in_more_than_colour() -> None:
 
 
 def test_every_colour_stands_out_on_white_and_on_dark_paper() -> None:
-    for colour in COLOURS:
+    for colour in (*COLOURS, *SIDE_COLOURS.values()):
         assert contrast(colour, "#ffffff") >= 3
         assert contrast(colour, "#14181d") >= 3
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qosforge.access.access import Access
+from qosforge.access.authentication import Access
 from qosforge.access.roles import Role
 from qosforge.access.tokens import Token, create_token
 from qosforge.access.users import add_user, find_user, grant

@@ -7,11 +7,12 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from qosforge.access.access import Access
 from qosforge.access.audit_log import Call, CallFilter, as_csv, as_json_lines, calls_page, latest_calls
+from qosforge.access.authentication import Access
 from qosforge.access.tables import CALLS
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
+from tests.access.conftest import HandClock
 from tests.sqlite_steps import counted_steps
 
 FREQUENT = {
@@ -79,7 +80,38 @@ def test_the_log_is_exported_as_csv_that_no_spreadsheet_computes(access: Access,
 
 
 def test_what_callers_send_is_cut_to_what_a_row_holds(access: Access, database: Database) -> None:
-    access.record(Call("POST " + "x" * 500, 404, actor="y" * 500, resource="z\0" * 500, request_id="i" * 500))
+    access.record(
+        Call(
+            "POST " + "x" * 500,
+            404,
+            actor="y" * 500,
+            resource="z\0" * 500,
+            request_id="i" * 500,
+            reason="w\0" * 500,
+        )
+    )
     (call,) = calls_page(database, None)
-    assert [len(text) for text in (call.action, call.actor, call.resource, call.request_id)] == [64, 128, 255, 64]
-    assert "\0" not in call.resource
+    texts = (call.action, call.actor, call.resource, call.request_id, call.reason)
+    assert [len(text) for text in texts] == [64, 128, 255, 64, 255]
+    assert "\0" not in call.resource + call.reason
+
+
+def test_from_where_a_login_failed_is_kept_for_a_month(
+    access: Access, database: Database, clock: HandClock
+) -> None:
+    """The rows of the log stay for good; what tells of people beside them does not."""
+
+    def addresses() -> list[str]:
+        return [call.address for call in calls_page(database, None)]
+
+    access.record(Call("POST /login", 401, address="192.0.2.7"))
+    access.record(Call("POST /login", 303, "ann"))
+    assert addresses() == ["192.0.2.7", ""]
+    assert [call.address for call in latest_calls(database, None, CallFilter(), 9)] == ["", "192.0.2.7"]
+    clock.pass_(days=29)
+    access.record(Call("POST /login", 401, address="2001:db8::1"))
+    assert addresses() == ["192.0.2.7", "", "2001:db8::1"]
+    clock.pass_(days=1)
+    access.record(Call("POST /login", 401, address="2001:db8::1"))
+    assert addresses() == ["", "", "2001:db8::1", "2001:db8::1"]
+    assert "2001:db8::1" in "".join(as_csv(calls_page(database, None)))

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from joserfc.jwk import OKPKey, RSAKey
 
-from qosforge.access.access import Access
 from qosforge.access.audit_log import calls_page
+from qosforge.access.authentication import Access
 from qosforge.access.clients import Client
 from qosforge.access.roles import NotAuthenticated, Role
 from qosforge.database.connections import Database
@@ -58,6 +58,9 @@ def test_a_token_is_shown_once_and_revoked(qosforge: Command, opened: Access) ->
     assert (call.network, call.detail) == ("campus", {"role": "operator", "token": made["id"]})
     listed = qosforge("token", "list", "ann")
     assert made["id"] in listed.stdout
+    assert "never" not in listed.stdout
+    qosforge("token", "create", "ann")
+    assert "never" in qosforge("token", "list", "ann").stdout
     assert made["token"] not in listed.stdout + qosforge("token", "list", "--json").stdout
     assert qosforge("token", "revoke", made["id"]).code == 0
     assert "revoked" in qosforge("token", "list").stdout
@@ -135,6 +138,7 @@ def test_changing_commands_are_logged_also_refused_ones(qosforge: Command, opene
         ("qosforge user disable", "users/root", 422, "local"),
     ]
     assert calls[0].detail == {"role": "admin", "subject": None}
+    assert (calls[0].reason, "last admin" in calls[1].reason) == ("", True)
     assert all(call.actor for call in calls)
 
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from qosforge.access.access import Access
 from qosforge.access.audit_log import Call, calls_page
+from qosforge.access.authentication import Access
 from qosforge.access.roles import NotAuthenticated, Role
-from qosforge.access.tokens import create_token, revoke_token
+from qosforge.access.tokens import create_token, revoke_token, tokens
 from qosforge.access.users import LastAdmin, NameTaken, add_user, disable, find_user, grant, users
 from qosforge.database.connections import Database
 from qosforge.errors import StoreError
@@ -42,6 +42,15 @@ def test_the_database_refuses_to_change_the_log(access: Access, database: Databa
     assert [call.actor for call in calls_page(database, None)] == ["ann"]
 
 
+def test_from_where_a_login_failed_is_beside_the_log(access: Access, database: Database, clock: HandClock) -> None:
+    access.record(Call("POST /login", 401, address="192.0.2.7"))
+    access.record(Call("POST /login", 303, "ann"))
+    assert [call.address for call in calls_page(database, None)] == ["192.0.2.7", ""]
+    clock.pass_(days=30)
+    access.record(Call("POST /login", 401, address="192.0.2.8"))
+    assert [call.address for call in calls_page(database, None)] == ["", "", "192.0.2.8"]
+
+
 def test_a_taken_name_leaves_the_transaction_usable(database: Database) -> None:
     with database.write() as connection:
         add_user(connection, "ann", NOW)
@@ -65,6 +74,24 @@ def test_tokens_and_those_they_made(access: Access, database: Database, clock: H
         revoke_token(connection, parent.id, clock())
     with pytest.raises(NotAuthenticated):
         access.authenticate(child)
+
+
+def test_a_token_is_let_in_while_others_hold_its_row(access: Access, database: Database, clock: HandClock) -> None:
+    with database.write() as connection:
+        add_user(connection, "ann", clock())
+        grant(connection, "ann", "campus", Role.OPERATOR)
+        made, text = create_token(connection, find_user(connection, "ann"), "", Role.OPERATOR, None, at=clock())
+
+    def used() -> list[datetime | None]:
+        return [each.last_used for each in tokens(database)]
+
+    with database.write() as connection:
+        revoke_token(connection, made.id, clock())
+        assert access.authenticate(text).name == "ann"
+        connection.rollback()
+    assert used() == [None]
+    access.authenticate(text)
+    assert used() == [clock()]
 
 
 def test_of_two_admins_who_disable_each_other_at_once_one_stays(database: Database) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from qosforge.access.access import Access
+from qosforge.access.authentication import Access
 from qosforge.access.clients import Client
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Role
 from qosforge.access.sessions import (

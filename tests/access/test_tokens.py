@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
 
-from qosforge.access.access import Access
+from qosforge.access.authentication import Access
 from qosforge.access.roles import NotAllowed, NotAuthenticated, Role
 from qosforge.access.tables import TOKENS
 from qosforge.access.tokens import TokenUnknown, find_token, revoke_token, tokens
@@ -206,6 +206,59 @@ def test_tokens_are_listed_without_their_secrets(
     assert tokens(database, "ann") == [first]
     assert second.networks == ("campus", "lab")
     assert text not in str(tokens(database))
+
+
+def test_when_a_token_was_last_used_is_kept_to_a_minute(
+    access: Access, database: Database, clock: HandClock, add: AddUser, token: AddToken
+) -> None:
+    add("ann", campus="operator")
+    (made, text), (other, _) = token("ann"), token("ann")
+
+    def used() -> dict[str, datetime | None]:
+        return {each.id: each.last_used for each in tokens(database, "ann")}
+
+    assert (made.last_used, used()) == (None, {made.id: None, other.id: None})
+    first = clock()
+    access.authenticate(text)
+    clock.pass_(seconds=59)
+    access.authenticate(text)
+    assert used() == {made.id: first, other.id: None}
+    clock.pass_(seconds=1)
+    access.authenticate(text)
+    assert used() == {made.id: clock(), other.id: None}
+    with database.write() as connection:
+        revoke_token(connection, made.id, clock())
+    last = clock()
+    clock.pass_(days=1)
+    with pytest.raises(NotAuthenticated):
+        access.authenticate(text)
+    assert used()[made.id] == last
+
+
+def test_a_token_is_let_in_where_its_use_cannot_be_written(
+    access: Access, database: Database, clock: HandClock, add: AddUser, token: AddToken
+) -> None:
+    """Whether others write at that moment for long, or nobody can."""
+    add("ann", campus="operator")
+    made, text = token("ann")
+    with database.write() as connection:
+        connection.execute(TOKENS.update().values(name="others write"))
+        assert access.authenticate(text).name == "ann"
+    with database.write() as connection:
+        connection.execute(
+            sa.text("CREATE TRIGGER full BEFORE UPDATE ON tokens BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+        )
+    assert access.authenticate(text).name == "ann"
+    with database.write() as connection:
+        connection.execute(sa.text("DROP TRIGGER full"))
+    assert find_token_use(database, made.id) is None
+    access.authenticate(text)
+    assert find_token_use(database, made.id) == clock()
+
+
+def find_token_use(database: Database, token_id: str) -> datetime | None:
+    with database.read() as connection:
+        return find_token(connection, token_id).last_used
 
 
 def test_an_unknown_token_cannot_be_revoked(database: Database, clock: HandClock) -> None:

@@ -21,10 +21,11 @@ import httpx2
 from qosforge.cli.entry import main
 from tests.checkout import PYTHONPATH
 from tests.forkserver import FORKSERVER, computing_process
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 QOSFORGE = (sys.executable, "-c", "from qosforge.cli.entry import main; main()")
-_START_SECONDS = 60
+_START_SECONDS = PATIENCE
 
 
 _SERVE = ("serve", "--port", "0", "--json")
@@ -139,7 +140,7 @@ class Served:
 
     def said(self, event: str) -> bool:
         """Whether its log has such a line (soon)."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if any(event in str(entry.get("event")) for entry in self.log):
                 return True

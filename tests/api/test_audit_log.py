@@ -44,6 +44,13 @@ def test_changing_calls_are_logged_also_refused_ones(client: TestClient, root: H
         ("PUT /api/v1/users/ann/grants/lab", "lab", 200, "root"),
         ("POST /api/v1/users", "", 401, ""),
     ]
+    assert [call["reason"] for call in page["calls"]] == [
+        "",
+        "there is a user ann already, or one of this subject",
+        "",
+        "",
+        "this is no token of qosforge",
+    ]
     assert page["calls"][0]["resource"] == "users/ann"
     assert page["calls"][2]["detail"] == {"role": "viewer"}
     assert page["calls"][0]["credential"].startswith("token:")

@@ -76,7 +76,7 @@ def test_the_page_shows_state_and_time_and_takes_the_interval(backend: Backend) 
         found(backend)
         page = site.get("/networks/campus?tab=checks").text
         assert "3 places are not as the last run left them" in page
-        assert "no answer" in page
+        assert "No answer" in page
         assert "then every 60 minutes" in page
         assert "It looks no more." in site.put("/networks/campus/drift", data={"minutes": ""}, headers=session).text
         Persons(backend).add("eve", Role.VIEWER, "campus").log_in(site)
@@ -95,9 +95,9 @@ def test_every_device_is_read_where_an_operator_asks(client: TestClient, backend
     with TestClient(create_site(backend)) as site:
         session = Persons(backend).add("oskar", Role.OPERATOR, "campus").log_in(site)
         record_check(backend.database, claimed[1], DriftResult(backend.access.now(), 0))
-        assert "Every device is being read" not in site.get("/networks/campus").text
-        assert "Every device is being read" in site.post("/networks/campus/read", headers=session).text
-        assert "Every device is being read" in site.get("/networks/campus").text
+        assert "Reading begins." not in site.get("/networks/campus").text
+        assert "Reading begins." in site.post("/networks/campus/read", headers=session).text
+        assert "Reading begins." in site.get("/networks/campus").text
         assert claim_check(backend.database) is not None
         Persons(backend).add("viewer", Role.VIEWER, "campus").log_in(site)
         assert "Read all devices" not in site.get("/networks/campus").text

@@ -58,9 +58,9 @@ def previews(tmp_path: Path) -> Previews:
 
 def test_a_dripping_device_is_named_within_the_time_of_the_request(previews: Previews, network: Network) -> None:
     watch = Stopwatch()
-    texts, errors = previews.answers(CALL, network)
+    now, errors = previews.answers(CALL, network)
     assert watch.seconds < REQUEST_SECONDS + 2
-    assert set(texts) == {"good"}
+    assert set(now.running) == {"good"}
     assert "the time of the request is over" in errors["bad"].message
     assert errors["bad"].hint
     with previews.alone("pair"):

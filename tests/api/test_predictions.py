@@ -12,13 +12,16 @@ from qosforge.access.roles import Role
 from qosforge.api.application import create_app
 from qosforge.api.backend import Backend, open_backend
 from qosforge.compiler.compile import compile_intent
+from qosforge.device_state.last_known import store_readings
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.prediction.predict import predict
+from qosforge.prediction.today import simulate_today
 from qosforge.reports.prediction import PredictionDocument, prediction_document
 from qosforge.resources import root
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
+from tests.device_texts import said_by
 
 V1 = "/api/v1"
 POLICY = root() / "examples" / "policies" / "remote-control.yaml"
@@ -46,7 +49,9 @@ def test_a_prediction_is_what_this_release_predicts_itself(client: TestClient, v
     answer = client.post(f"{V1}/predictions", headers=viewer, json={**WISH, "seed": 7, "at_most_seconds": 5})
     assert answer.status_code == 200
     compilation = compile_intent(load_intent(POLICY), load_network(root() / "inventories" / "infn-fnal"))
-    ours = prediction_document(predict(compilation, seed=7, at_most_seconds=5))
+    predicted = predict(compilation, seed=7, at_most_seconds=5)
+    today = simulate_today(compilation, {}, predicted.timings)
+    ours = prediction_document(predicted, compilation.intent.intent.classes, today)
     # A policy that was sent has another name than the file.
     findings = tuple(finding.model_copy(update={"file": "policy.yaml"}) for finding in ours.findings)
     named = ours.model_copy(update={"findings": findings})
@@ -54,6 +59,25 @@ def test_a_prediction_is_what_this_release_predicts_itself(client: TestClient, v
     told = answer.json()
     assert told["simulated"] == [{"scenario": "one-way", "seconds": 24, "wanted": 10}]
     assert (told["measurement"]["when"], told["measurement"]["evidence"]) == ("predicted", "predicted")
+
+
+def test_what_the_devices_said_last_stands_beside_what_is_predicted(
+    client: TestClient, viewer: Headers, backend: Backend
+) -> None:
+    network = load_network(root() / "inventories" / "infn-fnal")
+    ports = "interface FastEthernet0/0\ninterface FastEthernet0/1\n"
+    plain = f"interface ATM1/0.108 point-to-point\n pvc 4/108\n!\n{ports}"
+    store = backend.run_requests.store
+    read = said_by({device.name: plain for device in network.devices})
+    store_readings(store, backend.artifacts, network, read, store.now())
+    told = client.post(f"{V1}/predictions", headers=viewer, json={**WISH, "at_most_seconds": 5}).json()
+    (paid,) = told["unjudged_trade_offs"]
+    (figure,) = paid["figures"]
+    assert (paid["name"], paid["known"], figure["path"]) == ("default", "simulated", "infn→fnal")
+    (today,) = told["today"]
+    assert (today["scenario"], today["unread"], today["why"]) == ("one-way", [], "")
+    assert {"loss": figure["before"]}.items() <= today["figures"][0].items()
+    assert 0.2 < figure["before"] < figure["after"] - 0.02
 
 
 def test_what_cannot_be_predicted_is_a_problem_that_says_why(client: TestClient, viewer: Headers) -> None:

@@ -18,7 +18,13 @@ from qosforge.api.backend import Backend
 from qosforge.policy_library.versions import shipped
 from qosforge.runs.record.interruption import put_back
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason, half_way
-from qosforge.runs.record.summaries import PlannedWave, PrepareSummary, PushSummary, RolloutSummary
+from qosforge.runs.record.summaries import (
+    PlannedWave,
+    PredictionSummary,
+    PrepareSummary,
+    PushSummary,
+    RolloutSummary,
+)
 from qosforge.runs.record.tables import RunStatus, Verdict
 from qosforge.settings import Settings
 from tests.api.conftest import Headers, People
@@ -94,7 +100,7 @@ def test_who_may_approve_sets_a_finding_of_batfish_aside(
     aside = {"code": "batfish-undefined-reference", "device": "r1", "text": "'web'", "reason": "it is in the image"}
     body = BODY | {"set_aside": aside}
     refused = client.post(RUNS, json=body, headers=ann)
-    assert "no approver of network campus" in problem(refused, 403)
+    assert "only an approver of network campus may do this" in problem(refused, 403)
     bob = people.headers("bob", Role.APPROVER, "campus")
     run = client.post(RUNS, json=body, headers=bob)
     assert run.status_code == 201
@@ -342,9 +348,11 @@ def test_a_kept_run_is_rolled_back_by_a_run_of_its_own(
     assert "nothing to roll back" in problem(client.post(f"{RUNS}/{run}/rollback", headers=ann), 409)
     backend.run_requests.store.set_status(run, RunStatus.KEPT, Verdict.MET)
     key = {"Idempotency-Key": '"back"'}
-    first, second = (client.post(f"{RUNS}/{run}/rollback", headers=ann | key) for _ in range(2))
+    body = {"reason": "calls broke up"}
+    first, second = (client.post(f"{RUNS}/{run}/rollback", json=body, headers=ann | key) for _ in range(2))
     assert first.status_code == 201
     assert first.json()["rollback_of"] == run
+    assert first.json()["rollback_reason"] == "calls broke up"
     assert first.headers["location"] == f"{RUNS}/{first.json()['id']}"
     assert second.json()["id"] == first.json()["id"]
     assert client.get(f"{RUNS}/{run}", headers=ann).json()["status"] == "kept"
@@ -407,6 +415,20 @@ def test_an_approval_is_of_what_was_looked_at(
     assert "waits for no approval" in problem(client.post(f"{path}/approve", json=good, headers=bob), 409)
     (decision,) = client.get(path, headers=bob).json()["approvals"]
     assert (decision["approved"], decision["by"], decision["comment"]) == (True, "bob", "looked at r1")
+
+
+def test_what_is_predicted_to_break_is_approved_with_a_reason(
+    client: TestClient, people: People, waits: dict[str, str], backend: Backend
+) -> None:
+    bob = people.headers("bob", Role.APPROVER, "campus")
+    path, body = f"{RUNS}/{waits['run']}/approve", {"candidate": waits["candidate"]}
+    with backend.run_requests.store.stage(waits["run"], "predict", PredictionSummary(outcome="broken")):
+        pass
+    refused = client.post(path, json=body, headers=bob)
+    assert "predicted to break objectives" in problem(refused, 422)
+    assert "say in a comment why" in refused.text
+    answer = client.post(path, json=body | {"comment": "the figures of site B are old"}, headers=bob)
+    assert (answer.status_code, answer.json()["status"]) == (200, "pending")
 
 
 def test_a_refusal_ends_the_run(client: TestClient, people: People, waits: dict[str, str]) -> None:

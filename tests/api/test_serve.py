@@ -89,7 +89,7 @@ def test_it_serves_owns_the_runs_and_ends_in_order(
         (ended,) = [entry for entry in service.log if entry.get("event") == "run ended"]
         assert (ended["run_id"], ended["outcome"], ended["level"]) == (run, "failed", "error")
         assert "r1" in ended["devices"]
-        assert "r1 and 8 more: its address is not known" in ended["reason"]
+        assert "9 devices: no address is known" in ended["reason"]
 
         second = Command(
             ["serve", "--port", "0"], {"QOSFORGE_VAR_DIR": str(var_dir)}, var_dir.with_name("second")

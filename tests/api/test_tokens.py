@@ -27,8 +27,12 @@ def test_an_operator_manages_own_tokens(client: TestClient, people: People) -> N
     made = make(client, ann, name="ci", role="viewer", networks=["campus"], days=7)
     me = client.get("/api/v1/me", headers=bearer(made["token"])).json()
     assert (me["name"], me["roles"], me["csrf"]) == ("ann", {"campus": "viewer"}, None)
+    other = make(client, ann, name="spare", role="viewer")
+    assert (made["last_used"], other["last_used"]) == (None, None)
     listed = client.get(TOKENS, headers=ann)
-    assert made["id"] in [token["id"] for token in listed.json()]
+    used = {token["id"]: token["last_used"] for token in listed.json()}
+    assert used[made["id"]] >= made["created"]
+    assert used[other["id"]] is None
     assert made["token"] not in listed.text
     assert client.delete(f"{TOKENS}/{made['id']}", headers=ann).status_code == 204
     assert client.get("/api/v1/me", headers=bearer(made["token"])).status_code == 401

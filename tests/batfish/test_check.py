@@ -24,7 +24,7 @@ STATES = pytest.mark.parametrize(
 def test_no_host_is_said_plainly(require: bool, severity: Severity) -> None:
     (finding,) = check(host=None, require=require)
     assert (finding.code, finding.severity) == ("batfish-not-checked", severity)
-    assert finding.message == "Batfish did not check: no host is configured"
+    assert finding.message == "the second check, by Batfish, was not made: no Batfish host is configured"
     assert "QOSFORGE_BATFISH_HOST" in str(finding.hint)
 
 
@@ -47,7 +47,7 @@ def test_platform_batfish_does_not_model_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(vars(PLATFORM), "batfish_format", None)
     (finding,) = check(port=1)
     assert (finding.code, finding.severity) == ("batfish-not-modelled", Severity.INFO)
-    assert "cisco_ios: r1, r2, r3" in finding.message
+    assert "Cisco IOS: r1, r2, r3" in finding.message
     (required,) = check(port=1, require=True)
     assert (required.code, required.severity) == ("batfish-not-modelled", Severity.ERROR)
     assert "batfish: {except: [r1, r2, r3]}" in str(required.hint)

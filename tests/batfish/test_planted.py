@@ -70,7 +70,7 @@ def test_class_of_the_intent_and_a_packet_are_named(recorded: dict[str, Any]) ->
     planted = next(each for each in PLANTED if each.name == "wider")
     (wider, *_) = answer_findings(snapshots_of(planted), recorded["wider"]["answers"])
     assert (wider.traffic_class, wider.file, wider.line) == ("web", "small.yaml", 7)
-    assert wider.message.endswith("such as tcp from 10.0.0.0:49152 to 8.8.8.8:8090, DSCP 0")
+    assert wider.message.endswith("such as tcp from 10.0.0.0:49152 to 8.8.8.8:8090, DSCP default")
 
 
 def test_bgp_peer_is_named(recorded: dict[str, Any]) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from qosforge.artifacts.store import FileArtifacts
 from qosforge.cli.run_output import exit_code, print_whole
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore
+from qosforge.runs.record.summaries import PredictionSummary, PrepareSummary
 from qosforge.runs.record.tables import RunStatus
 
 from .conftest import Command
@@ -52,6 +54,26 @@ def test_what_its_state_does_not_allow_is_reported(
     ended = qosforge(arguments[0], run.id, *arguments[1:])
     assert (ended.code, ended.stdout) == (2, "")
     assert says in ended.stderr
+
+
+def test_what_is_predicted_to_break_is_approved_with_a_reason(qosforge: Command, run: Run, tmp_path: Path) -> None:
+    with RunStore(f"sqlite:///{tmp_path}/var/runs.sqlite") as store:
+        artifacts = FileArtifacts(tmp_path / "var" / "artifacts")
+        candidate = artifacts.put_json({"version": 1, "devices": {"r1": "policy-map new\n"}})
+        for name, summary in (
+            ("prepare", PrepareSummary(candidate=candidate, devices={})),
+            ("predict", PredictionSummary(outcome="broken")),
+        ):
+            with store.stage(run.id, name, summary):
+                pass
+        store.set_status(run.id, RunStatus.NEEDS_APPROVAL, waits_for="an approver")
+    refused = qosforge("approve", run.id)
+    assert (refused.code, refused.stdout) == (2, "")
+    assert "the change is predicted to break objectives" in refused.stderr
+    assert "say in a comment why" in refused.stderr
+    approved = qosforge("approve", run.id, "--comment", "the figures of site B are old")
+    assert approved.code == 0, approved.stderr
+    assert f"run {run.id}: pending" in approved.stdout
 
 
 @pytest.mark.parametrize("command", ["approve", "reject", "cancel", "retry", "rollback", "show"])

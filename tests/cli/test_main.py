@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from qosforge.cli import local_runs
-from qosforge.cli.catalogue import ENTRIES, Entry
+from qosforge.cli.catalogue import ENTRIES, ListedCommand
 from qosforge.cli.main import command_line, every_command
 from qosforge.resources import root
 
@@ -43,7 +43,7 @@ def test_every_command_can_speak_json_and_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES.values(), ids=lambda entry: entry.name)
-def test_a_command_brings_its_own_module_alone(entry: Entry) -> None:
+def test_a_command_brings_its_own_module_alone(entry: ListedCommand) -> None:
     group = command_line(["--", entry.name])
     assert set(group.commands) == {one.name for one in ENTRIES.values() if one.module == entry.module}
 

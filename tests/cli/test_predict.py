@@ -19,6 +19,9 @@ def test_a_prediction_is_printed_as_a_measurement_is(qosforge: Command) -> None:
     assert ended.stdout.splitlines()[1].split()[:3] == ["class", "traffic", "packets"]
     assert "robin" in ended.stdout
     assert "simulated of" not in ended.stdout
+    told = " ".join(ended.stdout.split())
+    assert "default has no objective and would lose packets: loss 31.1 % predicted on infn→fnal" in told
+    assert "(today: not simulated, router1, router3 were never read)" in told
 
 
 def test_the_exit_code_is_the_verdict_and_the_document_says_it(qosforge: Command) -> None:

@@ -177,6 +177,7 @@ def test_an_approval_is_of_what_was_looked_at(qosforge: Command) -> None:
         (("pause", ID), "pause", None),
         (("resume", ID), "resume", None),
         (("rollback", ID), "rollback", None),
+        (("rollback", ID, "--reason", "calls broke up"), "rollback", {"reason": "calls broke up"}),
     ],
 )
 def test_decisions_go_to_their_routes(

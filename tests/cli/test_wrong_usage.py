@@ -60,7 +60,7 @@ def test_what_all_devices_lack_is_told_once_and_of_each_as_json(qosforge: Comman
     problems = json.loads(qosforge("measure", POLICY, "--json").stdout)["errors"]
     devices = [problem["device"] for problem in problems]
     assert len(devices) > 7
-    assert f"error: {', '.join(devices)}: its address is not known" in " ".join(told.stderr.split())
+    assert f"error: {', '.join(devices)}: no address is known" in " ".join(told.stderr.split())
 
 
 @pytest.mark.parametrize(

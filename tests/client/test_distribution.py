@@ -34,6 +34,8 @@ DOCUMENTS = {
     "RunDetail": models.Run,
     "RunDevice": models.DeviceChange,
     "StageReport": models.Stage,
+    "UnjudgedTradeOff": models.UnjudgedTradeOff,
+    "TradeOffFigure": models.TradeOffFigure,
     "RunEvent": models.RunEvent,
     "PolicyVersionDocument": models.PolicyVersion,
     "PolicyDocument": models.Policy,

@@ -183,7 +183,8 @@ def test_no_fragment_is_larger_than_asked(tenths: int, interface: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "held"), [(("bandwidth 2000", "bandwidth 1000"), "1000"), ((" bandwidth 2000\n", ""), "1544")]
+    ("change", "held"),
+    [(("bandwidth 2000", "bandwidth 1000"), "1 Mb/s"), ((" bandwidth 2000\n", ""), "1.544 Mb/s")],
 )
 def test_a_bandwidth_that_is_not_the_lines_rate_is_an_error_with_two_mends(
     change: tuple[str, str], held: str
@@ -192,7 +193,7 @@ def test_a_bandwidth_that_is_not_the_lines_rate_is_an_error_with_two_mends(
 
     (finding,) = of("bandwidth-differs", result.findings)
     assert (finding.severity, finding.device, finding.interface) == (Severity.ERROR, "r1", "Serial0/0")
-    assert (finding.requested, finding.applied) == ("2000 kb/s", f"{held} kb/s")
+    assert (finding.requested, finding.applied) == ("2 Mb/s", held)
     assert "'bandwidth 2000'" in (finding.hint or "")
     assert "inventory" in (finding.hint or "")
 
@@ -206,7 +207,7 @@ def test_the_line_of_a_bundle_with_another_bandwidth_is_told() -> None:
     bare = startup("r2").replace("interface Serial0/3\n bandwidth 56\n", "interface Serial0/3\n")
     (finding,) = of("bandwidth-differs", compile_intent(intent, routers(), {**running(), "r2": bare}).findings)
     assert (finding.severity, finding.device, finding.interface) == (Severity.WARNING, "r2", "Multilink2")
-    assert (finding.requested, finding.applied) == ("56 kb/s", "1544 kb/s")
+    assert (finding.requested, finding.applied) == ("56 kb/s", "1.544 Mb/s")
     assert "'bandwidth 56' on Serial0/3" in (finding.hint or "")
 
 

@@ -17,10 +17,13 @@ from alembic.migration import MigrationContext
 
 import qosforge.access.tables
 import qosforge.artifacts.tables
+import qosforge.audit.tables
 import qosforge.device_state.tables
+import qosforge.operations.tables
 import qosforge.policy_library.tables
 import qosforge.runs.record.tables  # tables join the metadata when they are imported
-import qosforge.sweeps.tables  # noqa: F401
+import qosforge.sweeps.tables
+import qosforge.webhooks.tables  # noqa: F401
 from qosforge.database.connections import Database
 from qosforge.database.schema import METADATA
 from qosforge.errors import InputError, StoreError

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from qosforge.access.audit_log import CallFilter, latest_calls
+from qosforge.access.audit_log import Call, CallFilter, latest_calls, record_call
 from qosforge.access.call_kinds import KINDS, Kind
 from qosforge.access.roles import Role
-from qosforge.access.users import add_user, grant
+from qosforge.access.tokens import create_token, tokens
+from qosforge.access.users import add_user, find_user, grant
 from qosforge.artifacts.store import FileArtifacts
 from qosforge.errors import StoreError
 from qosforge.intent.policy_source import PolicySource
@@ -93,6 +94,29 @@ def test_who_asked_cancelled_and_retried_is_known_of_runs_of_before(store_url: s
         assert newer.get_run("a2").reason == "cancelled by ben"
 
 
+def test_of_tokens_of_before_the_log_knows_the_last_use(store_url: str) -> None:
+    call = (
+        "INSERT INTO calls (at, actor, credential, action, network, resource, status, request_id, detail)"
+        " VALUES (:at, 'ann', :credential, 'POST /api/v1/runs', '', '', 200, '', '{}')"
+    )
+    with RunStore(store_url) as store:
+        with store.database.write() as connection:
+            add_user(connection, "ann", NOW)
+            ann = find_user(connection, "ann")
+            busy, idle = (
+                create_token(connection, ann, name, Role.VIEWER, None, at=NOW)[0].id for name in ("busy", "idle")
+            )
+        take_back(store.database, "0020")
+        with store.database.write() as connection:
+            for day, credential in ((2, f"token:{busy}"), (3, f"token:{busy}"), (4, "session")):
+                at = f"2026-01-0{day}T00:00:00.000000+00:00"
+                connection.execute(sa.text(call), {"at": at, "credential": credential})
+    bring_up(store_url)
+    with RunStore(store_url) as newer:
+        used = {each.id: each.last_used for each in tokens(newer.database)}
+        assert used == {busy: datetime(2026, 1, 3, tzinfo=UTC), idle: None}
+
+
 def test_calls_of_before_are_found_by_what_they_are_about(store_url: str) -> None:
     call = (
         "INSERT INTO calls (at, actor, credential, action, network, resource, status, request_id, detail)"
@@ -121,6 +145,28 @@ def test_calls_of_before_are_found_by_what_they_are_about(store_url: str) -> Non
             newer.database.write() as connection,
         ):
             connection.execute(sa.text("UPDATE calls SET kind = ''"))
+
+
+def test_calls_of_before_have_no_reason_and_those_of_today_do(store_url: str) -> None:
+    call = (
+        "INSERT INTO calls (at, actor, credential, action, network, resource, status, request_id, detail)"
+        " VALUES ('2026-01-01T00:00:00.000000+00:00', 'ann', 'local', 'POST /runs', '', '', 403, '', '{}')"
+    )
+    with RunStore(store_url) as store:
+        take_back(store.database, "0018")
+        with store.database.write() as connection:
+            connection.execute(sa.text(call))
+    bring_up(store_url)
+    with RunStore(store_url) as newer:
+        refused = Call("POST /runs", 403, reason="ann is no operator of campus")
+        newer.database.transact(lambda connection: record_call(connection, refused, NOW))
+        told = [one.reason for one in latest_calls(newer.database, None, CallFilter())]
+        assert told == ["ann is no operator of campus", ""]
+        with (
+            pytest.raises((StoreError, sa.exc.DBAPIError), match="append-only"),
+            newer.database.write() as connection,
+        ):
+            connection.execute(sa.text("UPDATE calls SET reason = ''"))
 
 
 def test_runs_of_before_are_found_by_todays_words(store_url: str) -> None:

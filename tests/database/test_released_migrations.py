@@ -26,6 +26,11 @@ CHECKSUMS = {
     "r0015_file_audits.py": "e0d7bd24644d8b8fb31e0ea0defa17d47703775be3b831d1dea966b05ae7b48f",
     "r0016_call_kinds.py": "47eef9c1840b9d5fa23d30a39c44c3147e4553063701aaa0f68ece54ac9f0d69",
     "r0017_outcomes.py": "5a1106ec2141f3d6470ba944e33460d13f67bf17d007e5904e0f4419d8a4180c",
+    "r0018_read_so_far.py": "5855f12cf6d7f35d9aa06130596fad0d17e4e038b78679be91506a0a25ce985c",
+    "r0019_call_reasons.py": "43016c202dbe7ba23c8c458e38beb27a6b2c673fd300cfc297fe15187a314240",
+    "r0020_unsaved.py": "e233a42571b4bb81a6c3a2116cc4b2d25a5c42e01c9ac94003dba19697ea4767",
+    "r0021_token_use.py": "abe04d9a98ca1408d91ab1ba6764cfd94b8563efa21a1822b01b903a5d93b28f",
+    "r0022_login_addresses.py": "462baaf2ba2b83974f7412afa34868e43d321ebeeb7c5a69e3f538149561fcfb",
 }
 """SHA-256 of every migration. A new one is added here; what another one should have done a new one does."""
 

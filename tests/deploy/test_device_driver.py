@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_candidate.errors import CommitPendingError
+from cli_candidate.errors import CommitPendingError, CommitProgress, LineRefusedError
 from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import (
     CommandErrorException,
@@ -141,6 +141,17 @@ def test_every_error_of_a_driver_has_passed_the_door(act: str, raised: type[Exce
     assert not any(secret in str(told.value) for secret in ("PLANTED000", *LOGIN.secrets, "\x1b"))
     assert told.value.where.device == "sw1"
     assert told.value.__suppress_context__, "a traceback does not show the driver's own"
+
+
+def test_what_a_device_answered_to_a_line_is_kept_apart_and_passes_the_door() -> None:
+    refused = LineRefusedError(CommitProgress(6, "policy-map X", 5, 134), f"{SAID}\n% Error: no memory.\n")
+    driver = DeviceDriver(Box(refused), words())
+    driver.get_config("running")
+    with pytest.raises(ChangeRefused) as told:
+        driver.commit_config()
+    assert told.value.answer.endswith("% Error: no memory.")
+    assert MASK in told.value.answer
+    assert "PLANTED000" not in str(told.value.document())
 
 
 def test_an_error_of_ours_is_itself_and_passes_the_door() -> None:

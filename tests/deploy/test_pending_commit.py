@@ -130,6 +130,19 @@ def test_a_timer_that_a_dead_process_of_the_run_set_does_not_fail_the_push(armed
     assert rows.actions == [*first, "touching", "touching", "armed", "touched", "confirmed"], "settled once"
 
 
+def test_a_change_that_a_dead_process_had_confirmed_is_confirmed_again(armed: Armed) -> None:
+    """It died before its journal said so, or a backup was restored that knows nothing of it."""
+    rows = Rows()
+    with armed.session() as driver:
+        pushed = _push(driver, armed, "before", USERNAME, rows, touched=True)
+        confirm(driver, pushed, Rows())
+        armed.router.type_as(USERNAME, "enable", SECRET, "erase startup-config", "\r")
+        confirm(driver, pushed, rows)
+        assert driver.pending_commit() is None
+    assert "bandwidth 500" in armed.router.startup()
+    assert rows.actions[-1] == "confirmed"
+
+
 def _left_alone(driver: DeviceDriver, armed: Armed, user: str, rows: Sequence[str]) -> None:
     """The pending commit is there still, nothing was entered, and no touch is left open to be settled over it."""
     pending = driver.pending_commit()

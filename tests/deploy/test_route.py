@@ -176,7 +176,7 @@ def test_a_lab_and_the_devices_are_never_mixed(tmp_path: Path, settings: Setting
     assert "the lab that is up has no such device" in problem(network, settings, "r2").message
     # A run keeps to the way that it began with.
     (lab / "overlay.yaml").unlink()
-    with pytest.raises(QosforgeError, match="its address is not known"):
+    with pytest.raises(QosforgeError, match="no address is known"):
         route_of_run(settings, lab).target(network.device("r1"))
     assert route_of_run(settings, None).target(network.device("r1")).hostname == "192.0.2.1"
 

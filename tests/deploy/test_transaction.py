@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import pytest
+from cli_candidate.errors import CommitProgress, LineRefusedError
 from cli_candidate.pending import PendingCommit
 from napalm.base.base import NetworkDriver
 from napalm.base.exceptions import MergeConfigException
@@ -12,7 +13,7 @@ from napalm.base.exceptions import MergeConfigException
 from qosforge.deploy.device_driver import DeviceDriver
 from qosforge.deploy.driver_capabilities import DRIVERS
 from qosforge.deploy.transaction import Target, apply, confirm, restore, running
-from qosforge.errors import DeviceError
+from qosforge.errors import ChangeRefused, DeviceError
 from qosforge.platforms.device_text import DeviceWords
 from tests.device_texts import said
 
@@ -57,10 +58,14 @@ class Rows:
     """A journal that remembers what was done."""
 
     actions: list[str] = field(default_factory=list)
+    before: list[object] = field(default_factory=list)
+    """What devices held, where it was told."""
 
     def record(self, device: str, action: str, *, before: object = None, delta: str = "", note: str = "") -> None:
-        del device, before, delta, note
+        del device, delta, note
         self.actions.append(action)
+        if before is not None:
+            self.before.append(before)
 
 
 def target(driver: str = "ios_legacy", saved: bool = False) -> Target:
@@ -80,6 +85,15 @@ def test_what_holds_the_plan_is_saved(driver: str) -> None:
     box, rows = Box(AFTER, pending=DRIVERS[driver].revert_timer), Rows()
     confirm(by(box), target(driver), rows)
     assert (box.startup, box.pending, rows.actions) == (AFTER, False, ["confirmed"])
+
+
+@pytest.mark.parametrize("touched", [False, True])
+def test_what_holds_the_plan_before_it_is_touched_belongs_to_the_run(touched: bool) -> None:
+    """A journal that was restored from a backup knows nothing of a touch: it is kept or undone with the rest."""
+    box, rows = Box(AFTER, pending=False), Rows()
+    assert apply(by(box), replace(target(), touched=touched), rows, 600) == said(AFTER)
+    assert rows.actions == (["touched"] if touched else ["touching", "touched"])
+    assert rows.before == ([] if touched else [said(BEFORE)])
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -164,6 +178,18 @@ def test_a_box_that_takes_no_lines_back_is_told_in_plain_words() -> None:
     told = r"the device refused the lines that roll the change back: .*table full"
     with pytest.raises(DeviceError, match=told):
         restore(by(Full(AFTER, pending=False)), target("force10"), Rows())
+
+
+def test_a_box_that_refuses_a_line_is_told_with_its_own_answer_and_the_way_on() -> None:
+    class Full(Box):
+        def commit_config(self, message: str = "", revert_in: int | None = None) -> None:
+            raise LineRefusedError(CommitProgress(2, "bandwidth 1000", 1, 2), "% Error: no memory.")
+
+    with pytest.raises(ChangeRefused) as told:
+        apply(by(Full(BEFORE, pending=False)), target("force10"), Rows(), 600)
+    assert (told.value.answer, told.value.refused) == ("% Error: no memory.", "the change")
+    assert told.value.message.startswith("the device refused the change: refused at line 2")
+    assert "put right on the device what its answer says, then try again" in told.value.hint
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

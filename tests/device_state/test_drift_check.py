@@ -14,6 +14,7 @@ from qosforge.artifacts.store import Artifacts, open_artifacts
 from qosforge.compiler.candidate import make_candidate
 from qosforge.compiler.compile import compile_intent
 from qosforge.deploy.sessions import Sessions
+from qosforge.device_state import drift_check
 from qosforge.device_state.drift_check import DriftChecks
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watch, set_drift_interval
 from qosforge.device_state.last_known import last_known
@@ -122,6 +123,15 @@ def test_drift_is_found_and_goes_and_nothing_is_mended_by_itself(lab: Lab) -> No
     assert lab.look().state is DriftState.IN_STEP
 
 
+def test_a_look_counts_the_devices_that_it_has_read(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[int] = []
+    monkeypatch.setattr(drift_check, "note_read", lambda _database, _claim, devices: noted.append(devices))
+    monkeypatch.setattr(drift_check, "_NOTE_SECONDS", 0.0)
+    seen = lab.look()
+    assert noted == list(range(1, len(lab.network.devices) + 1))
+    assert seen.read_so_far is None, "the look is over"
+
+
 def test_a_network_that_a_run_is_at_is_looked_at_later(lab: Lab) -> None:
     before = drift_watch(lab.store.database, NETWORK).looked
     run = lab.store.create_run(NETWORK, "gold", "f" * 64, {})
@@ -139,6 +149,19 @@ def test_a_device_that_cannot_be_read_is_named(lab: Lab, monkeypatch: pytest.Mon
     seen = lab.look()
     assert set(seen.unread) == {device.name for device in lab.network.devices}
     assert seen.compared == 0
+
+
+def test_what_is_not_saved_is_kept_with_the_reading(lab: Lab) -> None:
+    """Of each device that shows what it has saved, so that a preview knows it before any run."""
+    first, second = (device.name for device in lab.network.devices[:2])
+    control.request(lab.state, {"op": "reboot", "box": second})  # so it runs what it has saved
+    lab.type(first, "snmp-server location attic", "snmp-server community Xq7-for-us RO")
+    lab.look()
+    known = last_known(lab.store, lab.artifacts, lab.network)
+    assert known[second].unsaved == ()
+    assert known[first].unsaved is not None
+    assert "+snmp-server location attic" in known[first].unsaved
+    assert "+snmp-server community ******** RO" in known[first].unsaved
 
 
 def test_an_inventory_that_is_gone_is_told(lab: Lab) -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 
+from qosforge.cli.catalogue import ENTRIES
 from qosforge.cli.main import every_command
+from qosforge.intent.loader import load_intent
+from qosforge.inventory.loader import load_network
 from qosforge.resources import root
 from qosforge.settings import Settings
 
@@ -123,3 +126,55 @@ def test_every_setting_is_documented() -> None:
     said = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     named = {f"QOSFORGE_{name.upper()}" for name in Settings.model_fields}
     assert {name for name in named if name not in said} == set()
+
+
+def test_commands_stand_in_the_groups_of_the_help() -> None:
+    """Each command stands in the table of its group, and the groups stand in the help's order."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    parts = re.split(r"(?m)^### (.+)$", page.partition("\n## Commands\n")[2].partition("\n## ")[0])
+    tables = dict(zip(parts[1::2], parts[2::2], strict=True))
+    groups = list(dict.fromkeys(entry.group for entry in ENTRIES.values()))
+    assert [name for name in tables if name in groups] == groups
+    for entry in ENTRIES.values():
+        named = {name for name in groups if re.search(rf"`qosforge {entry.name}(?: [^`]*)?`[^|]*\|", tables[name])}
+        assert named == {entry.group}, entry.name
+
+
+RECORDED = {"approve", "reject", "cancel", "pause", "resume", "retry", "rollback", "take-over", "wait"}
+"""Commands that decide on runs: they touch the record, and no device."""
+FOLLOWED = RECORDED - {"pause", "take-over", "wait"}
+"""Those of them whose decision may let whoever carries out runs write to devices."""
+
+
+def test_commands_that_decide_say_who_writes_to_devices() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `qosforge ")]
+    said = {name: cells[-2].strip() for cells in rows for name in re.findall(r"`qosforge ([\w-]+)", cells[1])}
+    assert {name for name in RECORDED if "later" in said[name]} == FOLLOWED
+    box = page.partition("```\n")[2].partition("```")[0]
+    assert re.search(r"(?m)^qosforge rollback RUN\n#.*service.*\nqosforge recover$", box)
+
+
+def test_both_words_of_the_mildest_severity_stand_where_severities_are_explained() -> None:
+    """The pages have another one than the command line and REST."""
+    for name in ("findings", "cli"):
+        page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        assert any("info" in line and "note" in line for line in page.splitlines()), name
+
+
+def test_the_network_of_the_page_is_one(tmp_path: Path) -> None:
+    """What the page of networks shows as a whole file is one, and no other is needed beside it and the links."""
+    page = (ROOT / "docs" / "devices.md").read_text(encoding="utf-8")
+    text = next(block for _, block in _FENCED.findall(page) if block.startswith("# hosts.yaml\n"))
+    (tmp_path / "hosts.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "links.yaml").write_text("links: []\n", encoding="utf-8")
+    network = load_network(tmp_path)
+    assert [device.name for device in network.devices] == ["sw1"]
+    assert len(network.devices[0].interfaces) == 25
+
+
+def test_the_policy_of_the_page_is_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "intent.md").read_text(encoding="utf-8")
+    text = next(block for _, block in _FENCED.findall(page) if block.startswith("version: 1\n"))
+    (tmp_path / "policy.yaml").write_text(text, encoding="utf-8")
+    assert load_intent(tmp_path / "policy.yaml").intent.intent == "calls-and-files"

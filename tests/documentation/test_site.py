@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 
-from qosforge.api.backend import Backend, open_backend
+from qosforge.api.backend import Backend
 from qosforge.cli.catalogue import ENTRIES
-from qosforge.settings import Settings
+from qosforge.resources import root
 from qosforge.web import documentation
 from qosforge.web.site import create_site
-from tests.parts import need
-from tests.web.browser import DESKTOP, Tab, chromium
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 NOT_LOADED = {"canonical", "prev", "next", "edit"}
@@ -88,6 +80,17 @@ def test_every_page_leads_back_to_the_service(documentation_folder: Path) -> Non
         assert (path.parent / back[1]).resolve() == documentation_folder.parent.resolve(), path
 
 
+_SHOWN_AS_TYPED = re.compile(r"<pre.*?</pre>", re.DOTALL)
+_ITEM = re.compile(r"^(?:[-*]|\d+\.) .{1,60}", re.MULTILINE)
+
+
+def test_every_list_is_one(documentation_folder: Path) -> None:
+    """Markdown without an empty line before a list makes one paragraph of it, dashes and numbers included."""
+    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in pages(documentation_folder)}
+    loose = {name: found for name, text in texts.items() if (found := _ITEM.findall(_SHOWN_AS_TYPED.sub("", text)))}
+    assert loose == {}
+
+
 def test_every_command_has_its_options_there(documentation_folder: Path) -> None:
     text = (documentation_folder / "every-command" / "index.html").read_text(encoding="utf-8")
     for name in ENTRIES:
@@ -95,29 +98,44 @@ def test_every_command_has_its_options_there(documentation_folder: Path) -> None
     assert "--accept-unconfirmed" in text
 
 
-def test_every_call_and_schema_is_there(documentation_folder: Path) -> None:
-    text = (documentation_folder / "every-call" / "index.html").read_text(encoding="utf-8")
-    assert "POST /api/v1/runs" in text
-    assert 'href="#newwebhook"' in text
-    assert 'id="newwebhook"' in text
-    named = set(re.findall(r'href="#([a-z0-9_-]+)"', text))
-    assert named <= set(re.findall(r'id="([^"]+)"', text)), "each schema that a call names is there"
+def test_every_call_and_schema_is_there_once(documentation_folder: Path, backend: Backend) -> None:
+    texts = {
+        path.parent.name: path.read_text(encoding="utf-8")
+        for path in documentation_folder.glob("every-*/index.html")
+        if path.parent.name != "every-command"
+    }
+    document = create_site(backend).openapi()
+    parts = {name: text for name, text in texts.items() if name.startswith("every-call-")}
+    told = {
+        tag for methods in document["paths"].values() for call in methods.values() for tag in call.get("tags", ())
+    }
+    assert len(parts) == len(told)
+    schemas = [name.lower() for name in document["components"]["schemas"]]
+    for name in schemas:
+        assert sum(f'<h3 id="{name}">' in text for text in texts.values()) == 1, name
+    overview = texts["every-call"]
+    calls = re.findall(r'<a href="\.\./(every-call-[a-z-]+)/#([a-z0-9_-]+)">', overview)
+    assert len(calls) == sum(len(methods) for methods in document["paths"].values())
+    for page, anchor in calls:
+        assert f'<h2 id="{anchor}">' in texts[page], anchor
+    assert "POST /api/v1/runs" in texts["every-call-runs"].replace("<wbr>", "")
+    longest = max(len(text) for text in texts.values())
+    assert longest < sum(map(len, texts.values())) / 3, "no page has most of it"
 
 
-def test_what_is_searched_is_there(documentation_folder: Path) -> None:
-    index = json.loads((documentation_folder / "search" / "search_index.json").read_text(encoding="utf-8"))
-    assert any("lines-unconfirmed" in entry["text"] for entry in index["docs"])
+def test_every_change_is_on_one_page_of_its_subject(documentation_folder: Path) -> None:
+    def entries(name: str) -> int:
+        text = (documentation_folder / name / "index.html").read_text(encoding="utf-8")
+        return len(re.findall(r"(?m)^<li>", text.partition("<article")[2]))
 
-
-@pytest.fixture
-def backend(tmp_path: Path) -> Iterator[Backend]:
-    with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1)) as made:
-        yield made
-
-
-@pytest.fixture
-def with_documentation(documentation_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documentation, "FOLDER", documentation_folder)
+    written = re.findall(r"(?m)^- ", (root() / "CHANGELOG.md").read_text(encoding="utf-8"))
+    subjects = [path.name for path in documentation_folder.glob("changes-*") if path.is_dir()]
+    assert sum(map(entries, subjects)) == len(written)
+    assert max(map(entries, subjects)) < len(written) / 2
+    first = (documentation_folder / "changes" / "index.html").read_text(encoding="utf-8")
+    for name in subjects:
+        assert f'href="../{name}/"' in first
+    assert 'id="newest"' in first
 
 
 @pytest.mark.usefixtures("with_documentation")
@@ -136,6 +154,9 @@ def test_the_service_has_it_for_everybody(backend: Backend) -> None:
         assert client.post("/docs/findings/").status_code == 405
         for missing in ("/docs/nothing/", "/docs/../pyproject.toml", "/docs/%2e%2e/%2e%2e/settings.py"):
             assert client.get(missing, follow_redirects=False).status_code in (303, 404), missing
+        told = client.get("/docs/nothing/").text
+        assert "<h1>The documentation has no such page</h1>" in told
+        assert 'href="/docs/">Documentation</a>' in told
     assert documentation.documentation("nothing") is None
 
 
@@ -145,34 +166,3 @@ def test_without_it_nothing_links_there(backend: Backend, monkeypatch: pytest.Mo
     with TestClient(create_site(backend)) as client:
         assert client.get("/docs/").status_code == 404
         assert 'href="/docs' not in client.get("/login").text
-
-
-@contextmanager
-def listening(backend: Backend) -> Iterator[str]:
-    """The site's address, served by a thread of this process."""
-    with socket.create_server(("127.0.0.1", 0)) as at:
-        server = uvicorn.Server(uvicorn.Config(create_site(backend), log_config=None))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [at]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{at.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-@pytest.mark.usefixtures("with_documentation")
-def test_a_browser_finds_what_is_searched(backend: Backend) -> None:
-    need("browser")
-    with listening(backend) as url, chromium() as browser:
-        tab = Tab.of(browser, url, DESKTOP)
-        asked: list[str] = []
-        tab.page.on("request", lambda request: asked.append(request.url))
-        tab.page.goto("/docs/")
-        tab.page.get_by_role("textbox", name="Search").fill("commit-confirm")
-        found = tab.page.locator(".md-search-result__link").first
-        found.click()
-        tab.page.wait_for_url("**/docs/*/**")
-        assert tab.page.locator("h1").first.is_visible()
-        assert tab.complaints == []
-        assert [address for address in asked if not address.startswith(url)] == []

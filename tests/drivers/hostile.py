@@ -32,7 +32,7 @@ EXECUTED: dict[Step, bytes] = {
     "read": b"tc -d -j qdisc show",
     "show": b"show clock",
     "batch": b"cat /run/qosforge/pending",
-    "save": b"mv /run/qosforge/pending",
+    "save": b"mv /run/qosforge/pending /run/qosforge/kept",
 }
 """What stands in the commands of a step that a Linux router is given, each in a session of its own."""
 

@@ -182,6 +182,7 @@ class Approver(threading.Thread):
                     self._instance.start()
                 for run in waiting:
                     detail = connection.get(f"/runs/{run['id']}")
-                    connection.post(f"/runs/{run['id']}/approve", {"candidate": detail["candidate"]})
+                    approval = {"candidate": detail["candidate"], "comment": "to see what it does"}
+                    connection.post(f"/runs/{run['id']}/approve", approval)
                     self.approved = detail
                 time.sleep(0.3)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qosforge.errors import InputError
-from qosforge.experiments.figures import combined_figure
+from qosforge.experiments.cases import SubjectSelection
+from qosforge.experiments.figures import captions, combined_figure
 
 from .sample_rows import claim, experiment, point, row, session
 
@@ -54,3 +55,25 @@ def test_what_the_paper_gives_stands_beside_what_was_obtained() -> None:
     assert "20 at 2; device, published: 25; device, published, at most: 90." in text
     assert "device, published: 80" not in text, "another metric"
     assert "device, published: 70" not in text, "another scenario"
+
+
+def test_captions_say_what_each_plot_draws() -> None:
+    plots = [
+        PLOT,
+        PLOT | {"subjects": ["other"]},
+        PLOT | {"subjects": ["other"], "scenarios": ["s"], "scenario": None},
+        PLOT | {"metric": "delay_cdf", "subjects": ["voice"]},
+    ]
+    curves = {"kernel": ((1.0, 0.1), (4.0, 95.0)), "twin": ((1.5, 0.1), (5.0, 99.0))}
+    rows = [
+        row("device", delay_us={"mean": 20.0}),
+        row("other", delay_us={"mean": 20.0}, selection=SubjectSelection(expected={"delay_mean_us": 21.0})),
+        row("voice", curves=curves),
+    ]
+    outcome = session(experiment(plots=plots), {"s": [point(*rows)]}).outcome("made")
+    assert captions(outcome) == (
+        "Simulated here.",
+        "Solid: simulated here. Dotted: expected by theory.",
+        "Filled: simulated here. Hollow: expected by theory.",
+        "Solid: measured on Linux. Dotted: simulated here.",
+    )

@@ -66,7 +66,7 @@ def test_a_port_is_told_in_words(compiled: Compilation) -> None:
     facts = port_facts(plan.system, plan.interfaces[0])
     assert facts["out, voice-video"].startswith("served first, at most 50 % of the link")
     assert facts["out, web-and-file"] == "at least 70 % of what priority leaves"
-    assert "rtp-audio or rtp-video or DSCP EF, AF41" in facts["out, packets of voice-video"]
+    assert "rtp-audio or rtp-video or DSCP ef, af41" in facts["out, packets of voice-video"]
     assert "precedence 0: from 20 packets on average" in facts["out, class-default, early drop"]
     assert "link efficiency: cuts long packets into fragments of 112 bytes, 16 ms each" in facts
 

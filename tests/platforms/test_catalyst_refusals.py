@@ -194,7 +194,7 @@ def test_the_2950_knows_thirteen_dscps() -> None:
     _, old = lowered("s2950", intent(VOICE, video, REST))
     finding = found(old, "dscp-unsupported")
     assert (finding.severity, finding.requested, finding.traffic_class) == ("error", "af42", "video")
-    assert "34" in (finding.hint or "")
+    assert "af41" in (finding.hint or "")
     _, new = lowered("s2970", intent(VOICE, video, REST))
     assert "dscp-unsupported" not in codes(new)
 

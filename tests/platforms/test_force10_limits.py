@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from qosforge.commands import Entry
+from qosforge.commands import ReadLine
 from qosforge.errors import InputError
 from qosforge.plan.model import Policer, PortRange, Term, Trust
 from qosforge.plan.request import DeviceRequest
@@ -256,7 +256,7 @@ interface GigabitEthernet 0/0
     assert {(p.minimum, p.maximum) for p in red.profiles} == {(2048 * 1024, 4096 * 1024)}
 
 
-def _entry(layer: str, text: str) -> Entry | None:
+def _entry(layer: str, text: str) -> ReadLine | None:
     """What an entry of an access list is read as."""
     (held,) = TABLE.read(f"{layer} access-list extended L\n {text}\n").entries
     return held.below[0] if held.below else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from qosforge.dscp import dscp_label
 from qosforge.intent.loader import LoadedIntent, parse_intent
 from qoslab.packets import Packets
 
@@ -201,7 +202,8 @@ def test_a_mark_that_would_leave_as_another_is_an_error(
     ((dscp, queue),) = left(tmp_path, loaded, Packets(count=1, bytes=200, protocol=17, dst_port=6000))
 
     assert (told.severity.value, told.traffic_class) == ("error", "other")
-    assert (told.requested, told.applied) == (f"DSCP {second['dscp']}", f"DSCP {dscp}")
+    expected = f"DSCP {dscp_label(second['dscp'])}", f"DSCP {dscp_label(dscp)}"
+    assert (told.requested, told.applied) == expected
     assert dscp == int(queue) << 3 | second["dscp"] & 7 == leaves
 
 
@@ -209,7 +211,7 @@ def test_the_default_class_has_a_mark_of_queue_0_alone() -> None:
     rest = {**REST, "mark": {"dscp": "af11"}}
     told = finding(lowered(DEVICE, intent(VOICE, WEB, rest))[1], "mark-needs-queue")
 
-    assert (told.traffic_class, told.requested, told.applied) == ("default", "DSCP 10", "DSCP 2")
+    assert (told.traffic_class, told.requested, told.applied) == ("default", "DSCP af11", "DSCP 2")
 
 
 def test_a_configuration_is_read_with_the_mark_that_leaves() -> None:

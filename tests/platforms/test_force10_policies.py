@@ -158,7 +158,7 @@ def test_numbers_are_told() -> None:
         "146 to 293 KB, 100 % at the end",
     ]
     assert codes(result)["wred-colour-needs-trust"] == "warning"
-    assert finding(result, "precedence-carried-as-dscp").applied == "DSCP 24"
+    assert finding(result, "precedence-carried-as-dscp").applied == "DSCP cs3"
 
 
 DROPPED: dict[str, Any] = {
@@ -259,7 +259,7 @@ def test_profiles_that_the_box_does_not_have() -> None:
 
 def test_ethernet_policies_mark_the_priority_alone() -> None:
     request, result = lowered(DEVICE, by_ethernet(), startup(DEVICE), LAYER2)
-    assert finding(result, "dscp-not-written").requested == "platinum DSCP 56"
+    assert finding(result, "dscp-not-written").requested == "platinum DSCP cs7"
     assert "layer2-policy" not in codes(result)
     assert "priority-cap-not-enforced" not in codes(result)
     text = rendered(DEVICE, request, result)
@@ -327,7 +327,7 @@ def test_merged_classes_with_marks_of_their_own() -> None:
     _, result = lowered(DEVICE, rich(*many, {"name": "default"}))
     differ = [f for f in result.findings if f.code == "merged-marks-differ"]
     assert [f.severity.value for f in differ] == ["error"]
-    assert differ[0].requested == "c2 DSCP 34, c3 DSCP 35"
+    assert differ[0].requested == "c2 DSCP af41, c3 DSCP 35"
 
 
 @pytest.mark.parametrize(

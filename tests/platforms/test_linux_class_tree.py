@@ -10,7 +10,6 @@ import pytest
 
 from qosforge import errors
 from qosforge.compiler.compile import CompiledDevice
-from qosforge.emulation import run_kernel_router
 from qosforge.findings import Fidelity, Severity
 from qosforge.plan.model import Queue
 from qosforge.platforms.base import platform
@@ -23,6 +22,7 @@ from qosforge.twin.scenario import PS, FlowSpec, LinkSpec, NodeSpec, PacketSpec,
 from qosforge.twin.schedulers import DcbqScheduler
 from qosforge.twin.simulation import simulate
 from qosforge.twin.sources import CbrSource
+from tests.platforms.kernel_loads import FRAME, SECONDS, LoadRun, loaded
 from tests.platforms.test_linux_sharing import RATE, lowered, scheduler_of
 
 LINUX = platform("linux_tc")
@@ -261,11 +261,8 @@ def test_the_counts_of_a_class_are_its_own_and_its_drops_those_of_its_queues() -
     assert [(c.queue, c.packets, c.drops) for c in counts] == [("a", 9, 7), ("a1", 3, 1), ("a2", 4, 2)]
 
 
-SECONDS, WARM_UP, FRAME = 6, 1, 1000
-
-
-def measured(made: CompiledDevice, offered: dict[int, float]) -> dict[int, float]:
-    """What each DSCP gets of the line on a kernel after the warm-up, by what it is offered: parts of the link.
+def measured(made: CompiledDevice, *loads: dict[int, float]) -> list[LoadRun]:
+    """What comes of loads on a kernel, one after another: parts of the link by DSCP.
 
     Filters stand in for the rules of ``nft``, which are the driver's.
     """
@@ -274,22 +271,9 @@ def measured(made: CompiledDevice, offered: dict[int, float]) -> dict[int, float
     tree += [
         f"tc filter add dev out parent 1: protocol ip u32 match ip tos {dscp << 2:#04x} 0xfc "
         f"flowid 1:{leaves[dscp]:x}"
-        for dscp in offered
+        for dscp in dict.fromkeys(dscp for load in loads for dscp in load)
     ]
-    dscps = list(offered)
-    gaps = {dscp: FRAME * 8 / (part * RATE) for dscp, part in offered.items()}
-    packets = sorted(
-        (round((at + 0.1 * flow) * gaps[dscp] * 1e9), flow)
-        for flow, dscp in enumerate(dscps)
-        for at in range(int(SECONDS / gaps[dscp]))
-    )
-    columns = ([at for at, _ in packets], [flow for _, flow in packets], [FRAME] * len(packets))
-    run = run_kernel_router(tree, dscps, columns, drain_s=0.5)
-    got = dict.fromkeys(dscps, 0.0)
-    for (_, flow), at in zip(packets, run.received_ns, strict=True):
-        if at is not None and WARM_UP * 1e9 < at <= SECONDS * 1e9:
-            got[dscps[flow]] += FRAME * 8 / RATE / (SECONDS - WARM_UP)
-    return got
+    return loaded(tree, loads, RATE)
 
 
 def leaf_dscps(made: CompiledDevice) -> dict[int, tuple[int, ...]]:
@@ -338,19 +322,29 @@ takes from it: a small one, so that this is soon over.
 """
 
 
+LOADS = [(8, 16, 32), (8, 16, 24, 32), (16, 24), (8, 16)]
 PUBLISHED = [
-    pytest.param((8, 16, 32), {8: 200, 16: 400, 32: 1400}, id="class 4 borrows what class 3 leaves"),
-    pytest.param((8, 16, 24, 32), {8: 200, 16: 400, 24: 200, 32: 1200}, id="all send"),
-    pytest.param((16, 24), {16: 600, 24: 1400}, id="one of each branch"),
-    pytest.param((8, 16), {8: 200, 16: 400}, id="a bounded branch alone"),
+    pytest.param(LOADS[0], {8: 200, 16: 400, 32: 1400}, id="class 4 borrows what class 3 leaves"),
+    pytest.param(LOADS[1], {8: 200, 16: 400, 24: 200, 32: 1200}, id="all send"),
+    pytest.param(LOADS[2], {16: 600, 24: 1400}, id="one of each branch"),
+    pytest.param(LOADS[3], {8: 200, 16: 400}, id="a bounded branch alone"),
 ]
+
+
+@pytest.fixture(scope="module")
+def branches_on_a_kernel() -> dict[tuple[int, ...], LoadRun]:
+    """What a kernel made of each of the loads."""
+    runs = measured(lowered("hfsc", classes=TORINO), *(dict.fromkeys(load, 1.2) for load in LOADS))
+    return dict(zip(LOADS, runs, strict=True))
 
 
 @pytest.mark.needs("virtual-time")
 @pytest.mark.parametrize(("offered", "kbps"), PUBLISHED)
-def test_on_a_kernel_branches_share_as_published(offered: tuple[int, ...], kbps: dict[int, int]) -> None:
+def test_on_a_kernel_branches_share_as_published(
+    branches_on_a_kernel: dict[tuple[int, ...], LoadRun], offered: tuple[int, ...], kbps: dict[int, int]
+) -> None:
     """Within 2 %: what a class leaves stays in its branch, and a bounded branch takes nothing of the other one."""
-    got = measured(lowered("hfsc", classes=TORINO), dict.fromkeys(offered, 1.2))
+    got = branches_on_a_kernel[offered].parts()
     assert {dscp: part * RATE / 1000 for dscp, part in got.items()} == pytest.approx(kbps, rel=0.02)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ from napalm_linux_tc.curves import readable_us, shown_class
 from napalm_linux_tc.shown import Answers, shown_lines, trees
 
 from qosforge.compiler.compile import CompiledDevice, compile_intent
-from qosforge.emulation import KernelRouterRun, run_kernel_router
 from qosforge.findings import Fidelity, Severity
 from qosforge.intent.loader import parse_intent
 from qosforge.inventory.models import Device, DeviceRole, Interface, Network
@@ -26,6 +25,7 @@ from qosforge.platforms.linux_tc.sharing import burst_of, held_priority_burst
 from qosforge.tester.scenario.schedulers import twin_scheduler
 from qosforge.twin.schedulers import DcbqScheduler
 from tests.compiler.support import made_text
+from tests.platforms.kernel_loads import FRAME, LoadRun, loaded
 
 LINUX = platform("linux_tc")
 RATE = 2_000_000
@@ -320,98 +320,79 @@ def test_the_drops_of_a_class_of_hfsc_are_read() -> None:
     assert (count.queue, count.packets, count.drops) == ("voice", 13, 4)
 
 
-SECONDS, WARM_UP = 6, 1
-FRAME = 1000
+@dataclass(frozen=True)
+class Shared:
+    """What classes got of the link by name, and how long their packets waited."""
+
+    run: LoadRun
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Of each class that got any, after the warm-up."""
+        got = self.run.parts()
+        return {name: got[dscp] for name, dscp in DSCPS.items() if dscp in got}
+
+    def waits_for_one_packet(self, name: str) -> bool:
+        """For one of another class, beside its own and the timer's lateness."""
+        return self.run.worst_ms(DSCPS[name]) < 3 * FRAME * 8 / RATE * 1e3
 
 
-def measured(made: CompiledDevice, offered: dict[str, float]) -> tuple[KernelRouterRun, list[str]]:
-    """Packets of constant rates, in parts of the link, through the tree on a kernel; the class of each packet."""
+def measured(made: CompiledDevice, *loads: dict[str, float]) -> list[Shared]:
+    """Packets of constant rates, in parts of the link, through the tree on a kernel, one load after another."""
     tree = [line for line in made.text.splitlines() if line.startswith("tc ")]
     tree += [
         f"tc filter add dev out parent {chosen.split(':')[0]}: protocol ip u32 "
         f"match ip tos {DSCPS[name] << 2:#04x} 0xfc flowid {chosen}"
         for name, chosen in re.findall(r" out/out/(\S+) meta priority set (\S+) ", made.text)
     ]
-    names = list(offered)
-    gaps = {name: FRAME * 8 / (part * RATE) for name, part in offered.items()}
-    packets = sorted(
-        (round((at + 0.1 * flow) * gaps[name] * 1e9), flow)
-        for flow, name in enumerate(names)
-        for at in range(int(SECONDS / gaps[name]))
-    )
-    run = run_kernel_router(
-        tree,
-        [DSCPS[name] for name in names],
-        ([at for at, _ in packets], [flow for _, flow in packets], [FRAME] * len(packets)),
-        drain_s=0.5,
-    )
-    return run, [names[flow] for _, flow in packets]
-
-
-def parts(run: KernelRouterRun, classes: Iterable[str]) -> dict[str, float]:
-    """What each class got of the link after the warm-up."""
-    found: dict[str, float] = {}
-    for name, at in zip(classes, run.received_ns, strict=True):
-        if at is not None and WARM_UP * 1e9 < at <= SECONDS * 1e9:
-            found[name] = found.get(name, 0.0) + FRAME * 8 / RATE / (SECONDS - WARM_UP)
-    return found
-
-
-def worst_ms(run: KernelRouterRun, classes: Iterable[str], name: str) -> float:
-    """The longest delay of a class's packets in the router."""
-    waits = [
-        at - sent
-        for one, sent, at in zip(classes, run.sent_ns, run.received_ns, strict=True)
-        if one == name and at is not None
-    ]
-    return max(waits) / 1e6
+    by_dscp = [{DSCPS[name]: part for name, part in load.items()} for load in loads]
+    return list(map(Shared, loaded(tree, by_dscp, RATE)))
 
 
 @pytest.mark.needs("virtual-time")
 def test_on_a_kernel_priority_of_hfsc_borrows_by_its_share_and_waits_for_one_packet_below_its_rate() -> None:
     made = lowered("hfsc")
     expected = expected_shares(scheduler_of(made), RATE, backlogged={0, 1})
-    run, classes = measured(made, {"voice": 1.2, "web": 1.2})
-    got = parts(run, classes)
+    borrowing, bound, below = measured(
+        made,
+        {"voice": 1.2, "web": 1.2},
+        {"voice": 1.2, "bound": 1.2},
+        {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2},
+    )
     # What three idle classes leave is divided in the ratio of the shares, 30 to 30, and not all given to priority.
-    assert got["voice"] == pytest.approx(0.5, abs=0.02)
-    assert got["web"] == pytest.approx(0.5, abs=0.02)
+    assert borrowing.parts["voice"] == pytest.approx(0.5, abs=0.02)
+    assert borrowing.parts["web"] == pytest.approx(0.5, abs=0.02)
     assert expected[1] == pytest.approx(0.7), "a priority class is taken to send its rate, and others what is left"
 
     (most,) = (f.applied_percent for f in made.fidelity if f.traffic_class == "voice")
-    run, classes = measured(made, {"voice": 1.2, "bound": 1.2})
-    assert parts(run, classes)["voice"] == pytest.approx((most or 0) / 100, abs=0.02)
+    assert bound.parts["voice"] == pytest.approx((most or 0) / 100, abs=0.02)
 
-    run, classes = measured(made, {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2})
-    got = parts(run, classes)
+    got = below.parts
     assert got["voice"] == pytest.approx(0.25, abs=0.01)
     assert got["bulk"] <= 0.41
     assert got["bound"] == pytest.approx(0.1, abs=0.01)
     assert sum(got.values()) == pytest.approx(1.0, abs=0.02)
-    # A packet of another class, its own, and the timer's lateness.
-    assert worst_ms(run, classes, "voice") < 3 * FRAME * 8 / RATE * 1e3
+    assert below.waits_for_one_packet("voice")
 
 
 @pytest.mark.needs("virtual-time")
 def test_on_a_kernel_bounded_priority_of_hfsc_stays_at_its_rate_and_still_waits_for_one_packet() -> None:
     """The real-time curve alone would be served beyond the upper limit: both have the class's rate."""
-    made = lowered("hfsc", classes=BOUNDED)
-    run, classes = measured(made, {"voice": 1.2, "web": 1.2})
-    got = parts(run, classes)
-    assert got["voice"] == pytest.approx(0.3, abs=0.01)
-    assert got["web"] == pytest.approx(0.7, abs=0.01)
-
-    run, classes = measured(made, {"voice": 1.2})
-    assert parts(run, classes)["voice"] == pytest.approx(0.3, abs=0.01)
-
-    run, classes = measured(made, {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2})
-    assert parts(run, classes)["voice"] == pytest.approx(0.25, abs=0.01)
-    assert worst_ms(run, classes, "voice") < 3 * FRAME * 8 / RATE * 1e3
+    beside, alone, below = measured(
+        lowered("hfsc", classes=BOUNDED),
+        {"voice": 1.2, "web": 1.2},
+        {"voice": 1.2},
+        {"voice": 0.25, "web": 1.2, "bulk": 1.2, "bound": 1.2},
+    )
+    assert beside.parts["voice"] == pytest.approx(0.3, abs=0.01)
+    assert beside.parts["web"] == pytest.approx(0.7, abs=0.01)
+    assert alone.parts["voice"] == pytest.approx(0.3, abs=0.01)
+    assert below.parts["voice"] == pytest.approx(0.25, abs=0.01)
+    assert below.waits_for_one_packet("voice")
 
 
 @pytest.mark.needs("virtual-time")
 def test_on_a_kernel_priority_of_htb_stays_at_its_rate() -> None:
-    run, classes = measured(lowered(), {"voice": 1.2, "web": 1.2})
-    got = parts(run, classes)
-    assert got["voice"] == pytest.approx(0.3, abs=0.05)
-    assert got["web"] == pytest.approx(0.7, abs=0.05)
+    (beside,) = measured(lowered(), {"voice": 1.2, "web": 1.2})
+    assert beside.parts["voice"] == pytest.approx(0.3, abs=0.05)
+    assert beside.parts["web"] == pytest.approx(0.7, abs=0.05)

@@ -18,7 +18,7 @@ from qosforge.tester.scenario.schedulers import twin_scheduler
 from qosforge.twin.schedulers import DrrScheduler
 
 from .test_linux_bands import LIMITED, SHARES, VOICE, WEB, a_class, counted, kernel, last_of, reads_back, words_of
-from .test_linux_sharing import CLASSES, FRAME, RATE, lowered, measured, parts, scheduler_of, worst_ms
+from .test_linux_sharing import CLASSES, RATE, lowered, measured, scheduler_of
 
 LINUX = platform("linux_tc")
 HOLDER = "2: tbf rate 2mbit burst 1600b limit 1536b"
@@ -274,8 +274,8 @@ def test_the_drops_of_turns_are_read_and_not_those_of_the_band_around_them() -> 
 
 @pytest.mark.needs("virtual-time")
 def test_on_a_kernel_turns_are_in_the_ratio_of_the_shares() -> None:
-    run, classes = measured(lowered(running=kernel(*TURNS), classes=[WEB]), {"web": 1.2, "default": 1.2})
-    got = parts(run, classes)
+    (sharing,) = measured(lowered(running=kernel(*TURNS), classes=[WEB]), {"web": 1.2, "default": 1.2})
+    got = sharing.parts
     assert got["web"] == pytest.approx(0.3, abs=0.01)
     assert got["default"] == pytest.approx(0.7, abs=0.01)
 
@@ -283,10 +283,10 @@ def test_on_a_kernel_turns_are_in_the_ratio_of_the_shares() -> None:
 @pytest.mark.needs("virtual-time")
 def test_on_a_kernel_priority_goes_before_turns_and_what_no_rule_tells_is_sent() -> None:
     made = lowered(running=kernel(*BANDS), classes=SHARES)
-    run, classes = measured(made, {"voice": 0.25, "bulk": 0.15, "web": 1.2, "default": 1.2})
-    got = parts(run, classes)
+    (sharing,) = measured(made, {"voice": 0.25, "bulk": 0.15, "web": 1.2, "default": 1.2})
+    got = sharing.parts
     assert got["voice"] == pytest.approx(0.25, abs=0.01)
     assert got["bulk"] == pytest.approx(0.15, abs=0.01)
     assert got["web"] == pytest.approx(0.3 * 0.6, abs=0.01)
     assert got["default"] == pytest.approx(0.7 * 0.6, abs=0.01)
-    assert worst_ms(run, classes, "voice") < 3 * FRAME * 8 / RATE * 1e3
+    assert sharing.waits_for_one_packet("voice")

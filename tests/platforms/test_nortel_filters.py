@@ -116,7 +116,7 @@ def test_numbers_are_told() -> None:
     note = finding(result, "range-as-blocks")
     assert (note.traffic_class, note.requested, note.applied) == ("orders", "ports 3000 to 3010", "3 elements")
     assert finding(result, "precedence-as-dscps").applied == "8 elements"
-    assert finding(result, "precedence-carried-as-dscp").applied == "DSCP 24"
+    assert finding(result, "precedence-carried-as-dscp").applied == "DSCP cs3"
     rate = finding(result, "police-rate-approximate")
     assert (rate.severity.value, rate.requested, rate.applied) == ("warning", "5.5 Mb/s", "5 Mb/s")
     assert finding(result, "police-burst-approximate").applied == "65536 bytes"

@@ -155,7 +155,7 @@ def test_a_policy_belongs_to_its_network_from_the_first_version_on(library: Poli
 )
 def test_what_is_for_all_networks_is_written_by_admins_of_all(library: PolicyLibrary, caller: Principal) -> None:
     seen = library.seen_by(caller)
-    with pytest.raises(NotAllowed, match="no admin of every network"):
+    with pytest.raises(NotAllowed, match="only an administrator of every network may do this"):
         seen.store("gold", gold(), network="*")
     library.seen_by(somebody("root")).store("gold", gold(), network="*")
     assert not seen.may_store("gold")

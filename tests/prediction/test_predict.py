@@ -11,8 +11,9 @@ from qosforge.compiler.compile import Compilation, compile_intent
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
-from qosforge.prediction.predict import Prediction, SimulatedTime, predict
+from qosforge.prediction.predict import Prediction, predict
 from qosforge.prediction.projected_state import project_state
+from qosforge.prediction.record import SimulatedTime
 from qosforge.resources import root
 from qosforge.tester.measurement.pooling import class_summary
 

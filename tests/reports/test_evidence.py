@@ -109,14 +109,25 @@ def test_variation_mean_and_what_never_arrives_have_words(lost: int) -> None:
     assert ("took at most ∞" in told[0]) == bool(lost)
 
 
+def test_limits_of_which_one_is_not_known_say_so() -> None:
+    few = judge(
+        Objective(delay={"p99.9": 0.2}), Sample.of_delays(np.linspace(20 * MS, 30 * MS, 500)), evidence="predicted"
+    )
+    assert few.bounds[0].high.infinite
+    assert interval(few.bounds[0]) == "29.96 ms or more"
+
+
 def test_an_inconclusive_bound_says_why_it_is_though_its_limits_lie_within() -> None:
     objective = Objective(delay={"p99.9": 0.2})
     few = judge(objective, Sample.of_delays(np.linspace(20 * MS, 30 * MS, 500)), evidence="predicted").bounds[0]
     assert few.outcome == "inconclusive"
     assert (few.observed.number() or 0) < few.requested, "what was seen lies within"
-    assert why_open(few).startswith("too few packets for 99.9 % of them: 500 seen")
+    assert why_open(few).startswith("none of 500 packets later, too few to tell of 99.9 %; about ")
+    assert why_open(few).endswith(" more packets would decide")
     astride = judge(Objective(delay={"p95": 0.0352}), sample(), evidence="emulated").bounds[0]
     assert astride.outcome == "inconclusive"
-    assert why_open(astride).startswith("what is requested lies within the limits")
+    assert why_open(astride).endswith(" more packets would decide")
+    assert why_open(astride).startswith("about ")
+    assert why_open(astride.model_copy(update={"more_packets": None})) == "what is requested lies within the limits"
     decided = judge(Objective(delay={"p95": 0.05}), sample(), evidence="emulated").bounds[0]
     assert why_open(decided) == ""

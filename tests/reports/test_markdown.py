@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from qosforge.cli.run_output import print_whole, run_json
 from qosforge.findings import Finding, Severity
 from qosforge.reports.checks import CheckReport
 from qosforge.reports.junit import run_junit
 from qosforge.reports.markdown import LONGEST, check_markdown, prose, run_markdown
 from qosforge.reports.preview import CandidateDocument, DevicePreview, FidelityDocument, GapDocument
+from qosforge.reports.run_report import render_run_report
+from qosforge.reports.unjudged_trade_offs import TradeOffFigure, UnjudgedTradeOff
 
 from .test_run_report import NASTY, Page, report
 
@@ -180,6 +184,35 @@ def test_a_run_shows_its_verdicts_and_devices() -> None:
     assert "fair-queue" not in page.text  # the device's own line
     assert "What the verdicts rest on" in page.text
     assert "independent ones" in page.text
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        ({}, "is worse off: loss 26.9 % simulated → 81.7 % on a→b, the worst of 2 paths"),
+        (
+            {"verdicts_before": (), "verdicts_after": ()},
+            "would be worse off: loss 26.9 % today → 81.7 % predicted on a→b, the worst of 2 paths",
+        ),
+    ],
+)
+def test_who_pays_for_a_change_is_told_in_every_report(
+    verdicts: dict[str, Any], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figure = TradeOffFigure(label="loss", before=0.269, after=0.817, scenario="one", path="a→b")
+    paid = UnjudgedTradeOff(name="default", number=3, figures=(figure,), paths=2, known="simulated")
+    made = report()
+    shown = made.model_copy(
+        update={"unjudged_trade_offs": (paid,), "verdicts_predicted": made.verdicts_before, **verdicts}
+    )
+    print_whole(shown)
+    for page in (
+        render(run_markdown(shown)).text,
+        Page(render_run_report(shown)).text,
+        capsys.readouterr().out,
+    ):
+        assert f"default has no objective and {told}" in " ".join(page.split())
+    assert run_json(shown, (), None)["unjudged_trade_offs"][0]["figures"][0]["before"] == 0.269
 
 
 def test_a_run_with_markup_in_its_names_looks_the_same() -> None:

@@ -7,7 +7,14 @@ import math
 import pytest
 
 from qosforge.deltaq.objective import Quantity
-from qosforge.reports.table import COLUMNS, ComparisonGroup, FigureLine, benefit_percent, comparison_table
+from qosforge.reports.table import (
+    COLUMNS,
+    ComparisonGroup,
+    FigureLine,
+    benefit_percent,
+    comparison_table,
+    format_delay,
+)
 from qosforge.tester.measurement.document import FlowResult, Measurement, ScenarioResult
 
 
@@ -132,3 +139,11 @@ def test_the_table_is_data() -> None:
     assert ComparisonGroup.model_validate_json(group.model_dump_json()) == group
     assert isinstance(group.lines[0], FigureLine)
     assert comparison_table(None, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("ms", "told"),
+    [(20.56, "20.6 ms"), (999.4, "999 ms"), (999.6, "1 s"), (1550, "1.55 s"), (26_700, "26.7 s")],
+)
+def test_a_long_delay_is_told_in_seconds(ms: float, told: str) -> None:
+    assert format_delay(ms) == told

@@ -14,8 +14,13 @@ from typing import Any
 
 import pytest
 from cli_candidate.errors import CommitPendingError, LineRefusedError, SessionStoppedError
-from napalm.base.exceptions import CommandErrorException, ConnectAuthError, MergeConfigException
-from napalm_linux_tc import LinuxTcDriver
+from napalm.base.exceptions import (
+    CommandErrorException,
+    CommitConfirmException,
+    ConnectAuthError,
+    MergeConfigException,
+)
+from napalm_linux_tc import LinuxTcDriver, undo
 from napalm_linux_tc.schedulers import SCHEDULERS
 
 from qosforge import errors
@@ -119,9 +124,43 @@ def test_nobody_confirms_and_the_router_goes_back_by_itself(lab: Overlay, state:
     with session(lab, state) as driver:
         commit(driver, WANTED)
         before = running(driver)
-        commit(driver, OTHER, revert_in=1)
+        commit(driver, OTHER, revert_in=5)
     with session(lab, state) as driver:
         until(lambda: driver.get_pending_commit() is None and running(driver) == before)
+
+
+def test_lines_that_come_after_the_router_went_back_are_not_entered(
+    lab: Overlay, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(lab, state) as driver:
+        commit(driver, WANTED)
+        before = running(driver)
+        entering = undo.entering
+
+        def late(command: str) -> str:
+            until(lambda: driver.get_pending_commit() is None and running(driver) == before)
+            return entering(command)
+
+        monkeypatch.setattr(undo, "entering", late)
+        with pytest.raises(CommitConfirmException, match="the timer was over before all lines were entered"):
+            commit(driver, OTHER, revert_in=1)
+        assert running(driver) == before
+        assert driver.get_pending_commit() is None
+
+
+def test_the_router_goes_back_though_lines_are_still_being_entered(
+    lab: Overlay, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(lab, state) as driver, session(lab, state) as other:
+        commit(driver, WANTED)
+        before = running(driver)
+        entering = undo.entering
+        monkeypatch.setattr(undo, "entering", lambda command: entering(f"sleep 5; {command}"))
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(commit, driver, OTHER, 1)
+            until(lambda: other.get_pending_commit() is not None)
+            slow.result()
+        until(lambda: other.get_pending_commit() is None and running(other) == before)
 
 
 def test_a_change_that_waits_is_rolled_back(lab: Overlay, state: Path) -> None:

@@ -124,8 +124,8 @@ def room_for_what_runs_compute() -> float:
     """Megabytes that a computation may still take, once all that runs compute with is imported."""
     from qosforge.reports.run_report import render_run_report  # noqa: PLC0415 - in the computing process
     from qosforge.runs.workflow.candidates import compile_run, validate_run  # noqa: PLC0415 - as above
-    from qosforge.runs.workflow.live import measure  # noqa: PLC0415 - as above
     from qosforge.runs.workflow.steps.predict import predict_run  # noqa: PLC0415 - as above
+    from qosforge.tester.twin_measurement import measure  # noqa: PLC0415 - as above
 
     assert all((predict_run, render_run_report, measure, compile_run, validate_run))
     most, _ = resource.getrlimit(resource.RLIMIT_AS)

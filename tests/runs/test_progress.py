@@ -69,6 +69,19 @@ def test_a_box_that_cannot_be_read_says_why(store: RunStore, run: Run) -> None:
     assert second.steps[DeviceStep.READ].state is StepState.DONE
 
 
+def test_what_a_push_met_is_no_failure_of_reading_back(store: RunStore, run: Run) -> None:
+    gone = {"device": "r1", "message": "went out of reach", "hint": ""}
+    stage(store, run, "read", READ)
+    store.journal.append(run.id, "r1", JournalAction.TOUCHING)
+    stage(store, run, "push", {"devices": ["r1", "r2"], "wave": 1, "errors": [gone]})
+    # As earlier releases recorded it, too.
+    stage(store, run, "read-back", {"running": {"r2": "0" * 64}, "wave": 1, "errors": [gone]})
+    (first, second) = progress(store, run).devices
+    assert first.steps[DeviceStep.PUSH].note == "went out of reach"
+    assert first.steps[DeviceStep.READ_BACK].state is StepState.OPEN
+    assert second.steps[DeviceStep.READ_BACK].state is StepState.DONE
+
+
 def test_every_touch_shows_when_it_is_written(store: RunStore, run: Run) -> None:
     stage(store, run, "read", READ)
     stage(store, run, "prepare", PREPARED)

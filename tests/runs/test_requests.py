@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from qosforge.access.roles import NotAllowed, Role
 from qosforge.access.users import add_user, disable, grant, revoke
 from qosforge.artifacts.store import FileArtifacts
+from qosforge.deltaq.objective import Outcome
 from qosforge.errors import InputError
 from qosforge.intent.loader import load_intent, parse_intent
 from qosforge.intent.policy_source import PolicySource, load_policy
@@ -25,12 +26,13 @@ from qosforge.policy_library.tables import POLICY_TAKEOVERS
 from qosforge.policy_library.trust import take_over
 from qosforge.policy_library.versions import PolicyVersion
 from qosforge.resources import root
+from qosforge.run_outcome import AdviceKind, OutcomeKind
 from qosforge.runs.record.events import EventKind
 from qosforge.runs.record.idempotency import KeyReused
 from qosforge.runs.record.invalid_state import InvalidState
 from qosforge.runs.record.run import Run
 from qosforge.runs.record.store import RunStore, RunUnknown
-from qosforge.runs.record.summaries import ReadSummary, parse_summary
+from qosforge.runs.record.summaries import PredictionSummary, ReadSummary, parse_summary
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.requests.allowed_actions import allowed_actions
 from qosforge.runs.requests.requests import RunRequests
@@ -38,7 +40,7 @@ from qosforge.runs.requests.retry_conditions import STARTS
 from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.gate import LOOK_AGAIN
 from qosforge.runs.workflow.rules import NetworkRules
-from qosforge.runs.workflow.steps.wait import gate
+from qosforge.runs.workflow.steps.hindrance import gate
 from qosforge.settings import Settings
 from tests.principals import somebody
 from tests.run_requests import Submission, request_run
@@ -190,13 +192,44 @@ def test_only_what_was_looked_at_is_approved(run_requests: RunRequests, order: S
     assert run_requests.decisions(run.id) == []
 
 
+def test_what_is_predicted_to_break_is_approved_only_with_a_reason(
+    run_requests: RunRequests, order: Submission
+) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(run_requests, run, r1="a\n")
+    with run_requests.store.stage(run.id, "predict", PredictionSummary(outcome="broken")):
+        pass
+    with pytest.raises(InvalidState, match="not what the run would do"):  # what is out of date needs no reason
+        run_requests.approve(run.id, "grace", "0" * 64)
+    for comment in ("", "  "):
+        with pytest.raises(InputError, match="predicted to break objectives") as refused:
+            run_requests.approve(run.id, "grace", listed, comment)
+        assert "say in a comment why" in (refused.value.hint or "")
+    assert run_requests.decisions(run.id) == []
+    assert run_requests.approve(run.id, "grace", listed, "the figures are old").attempt == 2
+
+
+@pytest.mark.parametrize("outcome", ["met", "inconclusive", None])
+def test_what_is_not_predicted_to_break_is_approved_without_a_word(
+    run_requests: RunRequests, order: Submission, outcome: Outcome | None
+) -> None:
+    run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
+    listed = prepared(run_requests, run, r1="a\n")
+    with run_requests.store.stage(run.id, "predict", PredictionSummary(outcome=outcome)):
+        pass
+    assert run_requests.approve(run.id, "grace", listed).attempt == 2
+
+
 def test_two_who_decide_at_once_are_not_both_heard(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     listed = prepared(run_requests, run, r1="a\n")
 
     def decide(number: int) -> bool:
         try:
-            run_requests.reject(run.id, "ada") if number % 2 else run_requests.approve(run.id, "ada", listed)
+            if number % 2:
+                run_requests.reject(run.id, "ada", "not now")
+            else:
+                run_requests.approve(run.id, "ada", listed)
         except InvalidState:
             return False
         return True
@@ -206,11 +239,16 @@ def test_two_who_decide_at_once_are_not_both_heard(run_requests: RunRequests, or
     assert len(run_requests.decisions(run.id)) == 1
 
 
-def test_a_refusal_ends_the_run(run_requests: RunRequests, order: Submission) -> None:
+def test_a_refusal_says_why_and_ends_the_run(run_requests: RunRequests, order: Submission) -> None:
     run = in_status(run_requests, order, RunStatus.NEEDS_APPROVAL)
     prepared(run_requests, run, r1="a\n")
+    with pytest.raises(InputError, match="comment: a rejection says why"):
+        run_requests.reject(run.id, "grace", " ")
+    assert run_requests.run(run.id).status is RunStatus.NEEDS_APPROVAL
     over = run_requests.reject(run.id, "grace", "not in term time")
     assert (over.status, over.reason) == (RunStatus.CANCELLED, "rejected by grace: not in term time")
+    assert over.outcome is not None
+    assert (over.outcome.kind, over.outcome.advice) == (OutcomeKind.DECLINED, AdviceKind.ANSWER_APPROVER)
 
 
 @pytest.mark.parametrize("status", [RunStatus.PENDING, RunStatus.NEEDS_APPROVAL, RunStatus.SCHEDULED])

@@ -24,6 +24,7 @@ from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.changes import ChangeRules, Freeze
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.overlay import state_folder
+from qosforge.prediction.record import SimulatedTime
 from qosforge.reports.run_metadata import run_metadata
 from qosforge.resources import root
 from qosforge.runs.engine.dispatch import RUNS_QUEUE
@@ -195,6 +196,14 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
     assert told.predicted is not None
     assert (told.predicted.when, told.predicted.evidence) == ("predicted", "predicted")
     assert (told.outcome_before(), told.outcome_predicted()) == (None, "met")
+    # What the change costs the class that nothing judges, by the same packets through what the routers hold now.
+    assert told.prediction is not None
+    assert told.prediction.simulated == (SimulatedTime("one-way", 24, 5),)
+    (paid,) = told.unjudged_trade_offs
+    (figure,) = paid.figures
+    assert (paid.name, paid.known, figure.label, figure.path) == ("default", "simulated", "loss", "infn→fnal")
+    assert figure.before is not None
+    assert 0.2 < figure.before < figure.after - 0.02
 
     listed = site.run_requests.candidate(waiting.id)
     assert listed is not None
@@ -202,6 +211,12 @@ def test_what_a_change_would_do_is_predicted_before_it_is_approved(site: Site) -
     assert kept.status is RunStatus.KEPT
     again = site.run_requests.detail(waiting.id)
     assert again.predicted == told.predicted
+    assert again.prediction == told.prediction
+    (measured_later,) = again.unjudged_trade_offs
+    assert measured_later.known == "measured"
+    # It is the same but for how long a simulation runs before it counts.
+    assert measured_later.figures[0].before == pytest.approx(figure.before, abs=0.01)
+    assert measured_later.figures[0].after == figure.after
     assert [s.summary for s in again.stages if s.name == "predict"] == ["", "the same as in an earlier attempt"]
     # No device was read for it, and yet it says what the devices then do.
     assert again.after is not None
@@ -252,6 +267,22 @@ def test_a_prediction_that_fails_stops_no_run(
     assert stage.summary.startswith(f"nothing is predicted: {text}")
 
 
+@pytest.mark.parametrize(
+    ("fails", "why"),
+    [(refused, "the twin refuses it: no such queue"), (faulty, "qosforge has a fault; the log of its executor")],
+)
+def test_a_prediction_stands_where_today_cannot_be_simulated(
+    site: Site, monkeypatch: pytest.MonkeyPatch, fails: Callable[..., None], why: str
+) -> None:
+    monkeypatch.setattr(predict, "today_of_run", fails)
+    waiting = site.go(site.place(ChangeRules(approval="any"), measure=True))
+    told = site.run_requests.detail(waiting.id)
+    assert told.outcome_predicted() == "met"
+    (paid,) = told.unjudged_trade_offs
+    assert (paid.known, paid.figures[0].before) == (None, None)
+    assert paid.unknown.startswith(why)
+
+
 def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -> None:
     waiting = site.go(site.place(ChangeRules(approval="any")))
     listed = site.run_requests.candidate(waiting.id)
@@ -266,7 +297,7 @@ def test_an_approval_does_not_count_for_what_the_boxes_have_become(site: Site) -
     now = site.run_requests.candidate(waiting.id)
     assert now is not None
     assert now.id != listed.id
-    assert site.run_requests.reject(waiting.id, "grace").status is RunStatus.CANCELLED
+    assert site.run_requests.reject(waiting.id, "grace", "look again").status is RunStatus.CANCELLED
 
 
 def test_going_back_leaves_what_others_changed(site: Site) -> None:
@@ -550,7 +581,9 @@ def test_what_is_better_but_not_met_is_kept_where_the_policy_says_so(site: Site)
     assert bound.high is not None
     assert after - before <= bound.high < -0.02
     (stage,) = [stage for stage in told.stages if stage.name == "compare"]
-    assert stage.summary == "bounds after against before: 1 better; nothing unmet is worse than before"
+    assert stage.summary == (
+        "objectives compared with before the change: 1 better; nothing unmet is worse than before"
+    )
     (measuring,) = [stage for stage in told.stages if stage.name == "measure-after"]
     assert re.fullmatch(r"12 simulations, \d+\.\d s of processor time", measuring.summary)
 
@@ -636,7 +669,7 @@ def test_under_four_eyes_nobody_keeps_what_they_asked_for(site: Site) -> None:
     site.go(run)
     listed = site.run_requests.candidate(run.id)
     assert listed is not None
-    site.run_requests.approve(run.id, "hedy", listed.id)
+    site.run_requests.approve(run.id, "hedy", listed.id, "to see what it does")
     with site.beside(run):
         site.waits(run, ASKS)
         asked = site.run_requests.question(run.id) or ""

@@ -151,7 +151,7 @@ def test_each_thing_that_is_wrong_is_told_with_its_hint(site: Site) -> None:
     expected: dict[tuple[str, str], tuple[str, str]] = {
         ("r1", "timer"): ("it has no archive", "configure 'archive' with a 'path'"),
         ("r3", "image"): ("says 12.4(20)T, it runs 12.2(15)T", "write image: '12.2(15)T' in hosts.yaml"),
-        ("r3", "startup"): ("differ in 1 lines", "save it on the device"),
+        ("r3", "startup"): ("differ in 1 line", "save it on the device"),
         ("s2950", "platform"): ("it is a catalyst_2950 (WS-C2950T-24", "write platform catalyst_2950"),
         ("s2950", "clock"): (" behind ours", "NTP"),
         ("s2970", "flash"): ("0 bytes free", "delete files"),

@@ -223,7 +223,8 @@ def test_a_backup_taken_half_way_is_finished_where_it_is_restored(
         assert store.unfinished_runs() == []
         assert store.journal.open_touches() == []
         status = store.get_run(watched.run_id).status
-    assert status in (RunStatus.KEPT, RunStatus.ROLLED_BACK)
+    # Where the run went on after the backup every device holds the plan, and nothing speaks against it.
+    assert status in ((RunStatus.KEPT,) if went_on else (RunStatus.KEPT, RunStatus.ROLLED_BACK)), ended.text
     expected = states.planned if status is RunStatus.KEPT else states.delivered
     assert fresh.all_running() == expected
     assert fresh.timers() == []

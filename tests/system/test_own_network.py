@@ -228,7 +228,7 @@ def test_what_is_not_saved_is_found_before_a_push_and_no_other_difference(own: O
     shown = own.command("diff", own.policy, *on_network)
     assert shown.code == 1
     assert "running-not-saved" in shown.stdout
-    assert "differ in 1 lines: +snmp-server community ********" in shown.stdout
+    assert "differ in 1 line: +snmp-server community ********" in shown.stdout
     assert "to keep what runs, save it on the device (write memory); to go back" in shown.stdout
     refused = own.command("push", own.policy, *on_network)
     assert refused.code == 1, refused.text
@@ -245,6 +245,50 @@ def test_what_is_not_saved_is_found_before_a_push_and_no_other_difference(own: O
     pushed = own.command("push", own.policy, *on_network)
     assert pushed.code == 0, pushed.text
     assert own.router.startup() == own.router.running() != before
+
+
+@pytest.mark.needs("ssh-server")
+def test_what_a_run_or_a_person_found_not_saved_is_told_before_the_next_run(
+    own: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By previews and the device's page, from its last reading, until it is read again."""
+    for name, value in own.settings.items():
+        monkeypatch.setenv(name, value)
+    own.writable()
+    own.router.box.save()
+    own.router.box.configure(["snmp-server community Xq7-for-us RO"])
+    difference = "differ in 1 line: +snmp-server community ********"
+    assert own.command("push", own.policy, "--network", own.network).code == 1
+    settings = Settings(compute_processes=1)
+    with (
+        serving(settings.var_dir),
+        open_backend(settings) as backend,
+        TestClient(create_site(backend)) as client,
+    ):
+        headers = Persons(backend).add("ann", Role.ADMIN).log_in(client)
+        form = {"network": "own", "text": POLICY, "name": "policy.yaml"}
+
+        def previewed(**more: str) -> str:
+            return client.post("/preview", data=form | more, headers=headers).text
+
+        assert difference in previewed()
+        assert 'data-cannot="Cannot start: 1 error (r3)"' in previewed()
+        device = "/networks/own/devices/r3"
+        assert difference in client.get(device, headers=headers).text
+        assert "Xq7-for-us" not in previewed() + client.get(device, headers=headers).text
+        token = People(backend).headers("rest", Role.VIEWER, "own")
+        order = {"policy": {"text": POLICY}, "network": "own", "live": True}
+        told = client.post("/api/v1/compile", headers=token, json=order).json()
+        assert [each["code"] for each in told["findings"] if difference in each["message"]] == ["running-not-saved"]
+
+        own.router.box.save()
+        assert difference in previewed()
+        assert difference not in client.post(f"{device}/now", headers=headers).text
+        assert "data-would=" in previewed()
+        own.router.box.configure(["snmp-server location cellar"])
+        assert "data-would=" in previewed()
+        assert "differ in 1 line: +snmp-server location cellar" in previewed(live="true")
+        assert "differ in 1 line: +snmp-server location cellar" in client.get(device, headers=headers).text
 
 
 def page(client: TestClient, headers: dict[str, str]) -> str:

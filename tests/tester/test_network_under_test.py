@@ -13,8 +13,8 @@ from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Device, DeviceRole, Interface, Link, Network
 from qosforge.prediction.predict import predict
-from qosforge.runs.workflow.live import measure
 from qosforge.tester.network_under_test import devices_under_test, network_under_test
+from qosforge.tester.twin_measurement import measure
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMPUS = load_network(ROOT / "inventories" / "campus")

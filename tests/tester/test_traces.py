@@ -13,10 +13,10 @@ import pytest
 import qosforge_twin
 from msgspec.structs import replace
 
+from qosforge.compiler.running_plans import running_plans
 from qosforge.errors import InputError
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.workflow.live import running_plans
 from qosforge.tester.scenario.traces import read_traces
 from qosforge.tester.twin import TwinTester
 from qosforge.twin.simulation import simulate

@@ -174,9 +174,9 @@ def test_cost_grows_linearly():
         scenario = mixed() | {"duration_ps": round(seconds * 10**12)}
         best = float("inf")
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             run(scenario)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     assert cost(2400) < 8 * 3 * cost(300)

@@ -109,6 +109,8 @@ def test_headers_that_are_not_of_rtp_are_never_compressed() -> None:
     # 40 bytes: 64 twice at 100 Mb/s, 47 at 2 Mb/s, 47 at 256 kb/s, and 3 ms of propagation.
     minimum = 2 * 64 * 8 / 100e6 + 47 * 8 / 2e6 + 47 * 8 / 256e3 + 3e-3
     assert found.applied == f"at least {minimum * 1e3:.6g} ms"
+    assert found.facts["minimum_seconds"] == pytest.approx(minimum)
+    assert found.facts["requested_seconds"] == pytest.approx(1e-3)
 
 
 def slow_network() -> Network:

@@ -122,3 +122,13 @@ def test_map_into_one_queue_on_the_campus_is_found(device: str, field: str) -> N
     told = [f for f in lost if "(packets sent with DSCP ef" not in f.message]
     assert {(f.device, f.direction) for f in told} == {(device, "output")}
     assert "voice-video" in {f.traffic_class for f in lost}
+
+
+def test_a_setting_that_goes_back_to_its_default_is_no_line_that_gets_lost() -> None:
+    in_force = compile_intent(load_intent(root() / "policies" / "campus-collaboration.yaml"), load_network(CAMPUS))
+    held = next(device.text for device in in_force.devices if device.name == "s2970")
+    assert "mls qos srr-queue input priority-queue 2 bandwidth 40" in held.splitlines()
+    compilation = _campus("rfc4594-8", {"s2970": held})
+    after = next(device.text for device in compilation.devices if device.name == "s2970")
+    assert "no mls qos srr-queue input priority-queue 2" in after.splitlines()
+    assert [f.message for f in own_checks(compilation, {"s2970": held}) if f.code == "foreign-line"] == []

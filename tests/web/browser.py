@@ -8,7 +8,8 @@ keyboard's way through a whole change is gone in the browser as people have it.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -39,7 +40,8 @@ _FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-_PATIENCE_MS = 60_000
+_PATIENCE_MS = 120_000
+_LOOK_MS = 50
 expect.set_options(timeout=_PATIENCE_MS)
 _SERIOUS = frozenset({"serious", "critical"})
 
@@ -116,6 +118,30 @@ class Tab:
         assert not complaints, complaints
         wider = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wider <= 0, f"{self.page.url} is {wider} px wider than the screen"
+
+
+def soon(page: Page, holds: Callable[[], bool], what: str) -> None:
+    """Look again until something holds that no expectation of Playwright tells; else say ``what``."""
+    end = time.monotonic() + _PATIENCE_MS / 1000
+    while not holds():
+        assert time.monotonic() < end, what
+        page.wait_for_timeout(_LOOK_MS)
+
+
+def await_code_editor(page: Page) -> None:
+    """Wait until the editor has taken the place of the text area: what is typed meanwhile may go to either."""
+    expect(page.locator(".cm-content")).to_be_visible()
+
+
+def write_policy(page: Page, text: str) -> None:
+    """Write over the whole text of a policy by keys.
+
+    The editor draws but the lines about those in view: to fill it, which marks what is drawn, may leave others.
+    """
+    await_code_editor(page)
+    page.get_by_role("textbox", name="Text of the policy").focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
 
 
 def part(page: Page, name: str) -> None:

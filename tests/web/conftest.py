@@ -75,6 +75,17 @@ def site(var_dir: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
+def idle_site(var_dir: Path, postgres_url: str) -> Iterator[Site]:
+    """A service that carries out no run, for a test that pretends one is under way: PostgreSQL, and no worker.
+
+    On SQLite a service takes up every run that nothing carries.
+    """
+    need("browser")
+    with serving(var_dir, fork=True, database_url=postgres_url) as served:
+        yield Site(served, Settings(var_dir=var_dir, database_url=postgres_url))
+
+
+@pytest.fixture
 def backend(tmp_path: Path) -> Iterator[Backend]:
     """The parts of a service in this process."""
     with open_backend(Settings(var_dir=tmp_path / "var", compute_processes=1, request_seconds=PATIENCE)) as made:

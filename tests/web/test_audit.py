@@ -12,11 +12,14 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
+from qosforge.api.jobs.queue import JobProgress
 from qosforge.resources import root
 from qosforge.runs.record.tables import RunStatus
 from qosforge.settings import Settings
+from qosforge.web.routes import audit as audit_routes
 from qosforge.web.site import create_site
 from qosforge.web.views import audit as audit_views
+from qosforge.web.views.audit import AuditView
 from tests.web.people import Persons
 from tests.web.recorded import record, startups
 
@@ -104,11 +107,22 @@ def test_a_chosen_device_stays_in_the_form_whatever_is_said_of_it(site: TestClie
     assert "No finding fits this filter." in gone
 
 
-def test_a_filter_of_an_audit_without_findings_can_be_taken_back(site: TestClient) -> None:
-    assert _choices(_audited(site)) == {}, "nothing to filter"
+def test_a_filter_of_an_audit_without_findings_can_be_taken_back(
+    site: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = JobProgress("done", result=AuditView((), (), 9, ()))
+    monkeypatch.setattr(audit_routes, "submit_audit", lambda *_, **__: clean)
+    whole = _audited(site)
+    assert _choices(whole) == {}, "nothing to filter"
+    assert "Nothing was found: what was read is consistent." in whole
+    assert "Errors 0 ✔ none Warnings 0 ✔ none" in _words(whole)
     narrowed = _audited(site, device="b56")
     assert [name for name, chosen in _choices(narrowed).items() if chosen] == ["b56"]
     assert f'<a href="{AUDIT}">' in narrowed.partition('id="audited"')[2]
+
+
+def _words(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def _choices(page: str) -> dict[str, bool]:
@@ -128,8 +142,23 @@ def _places(page: str) -> list[str]:
     return re.findall(r'<li><a href="/networks/campus/devices/([^"]+)">', findings)
 
 
-def test_a_network_that_was_never_read_says_so(site: TestClient) -> None:
-    assert "No device of this network was read yet" in _audited(site)
+def test_a_network_that_was_never_read_is_not_told_as_sound(site: TestClient, backend: Backend) -> None:
+    for page in (_audited(site), _audited(site, device="b56")):
+        told = _words(page)
+        assert "Errors – ? not audited Warnings – ? not audited" in told
+        assert "No device was read yet." in told
+        assert "✔" not in told
+        assert "Read all devices" not in told, "who only looks reads nothing"
+        assert 'id="filter-q"' not in page
+
+
+def test_an_audit_of_some_devices_says_of_how_many_it_is(site: TestClient, backend: Backend) -> None:
+    texts = startups(backend.networks.network("campus"))
+    record(backend.run_requests.store, backend.artifacts, "campus", {"r3": texts["r3"]}, RunStatus.FAILED)
+    told = _words(_audited(site))
+    assert "Errors 0 ? on 1 of 9 devices" in told
+    assert "The newest reading is of" in told
+    assert "8 devices were never read, and are no part of this" in told
 
 
 def test_others_have_no_part_in_it(site: TestClient) -> None:

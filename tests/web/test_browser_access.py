@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Locator, ViewportSize, expect
 
 from qosforge.access.roles import Role
 from qosforge.access.sessions import end_sessions
 from qosforge.access.users import find_user
 from qosforge.runs.record.store import RunStore
-from tests.web.browser import PHONE, Tab
+from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
 
 
@@ -87,11 +88,17 @@ def test_an_admin_adds_somebody_by_the_keyboard(site: Site, tab: Callable[..., T
     expect(root.page.get_by_role("link", name="Skip to the content")).to_be_focused()
     root.page.keyboard.press("Enter")
     expect(root.page.locator("main")).to_be_focused()
-    root.page.get_by_label("Name").focus()
+    root.page.locator("#add > summary").focus()
+    root.page.keyboard.press("Enter")
+    root.page.keyboard.press("Tab")
+    expect(root.page.get_by_label("Name")).to_be_focused()
     root.page.keyboard.type("carla")
     root.page.keyboard.press("Enter")
     root.page.get_by_role("heading", name="carla").wait_for()
     root.page.get_by_label("Role", exact=True).select_option("approver")
+    root.page.get_by_role("button", name="Give this role").click()
+    expect(root.page.get_by_text("Choose where it counts.")).to_be_visible()
+    root.page.get_by_label("Where", exact=True).select_option("every network")
     root.page.get_by_role("button", name="Give this role").click()
     told = root.page.get_by_text("The role is given")
     expect(told).to_be_focused()  # the button is another one now
@@ -109,3 +116,70 @@ def test_an_admin_adds_somebody_by_the_keyboard(site: Site, tab: Callable[..., T
     root.require_sound()
     root.page.emulate_media(media="print")
     expect(root.page.get_by_role("navigation")).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_what_is_wrong_stands_at_the_field_and_nowhere_else(
+    site: Site, tab: Callable[..., Tab], size: ViewportSize
+) -> None:
+    one, dora = tab(size), f"dora-{size['width']}"
+    one.log_in(site.person(dora, Role.ADMIN), PASSWORD)
+    page = one.page
+
+    def told(field: Locator, words: str) -> None:
+        under = page.locator(f"#{(field.get_attribute('aria-describedby') or '').split()[0]}")
+        expect(under).to_have_text(words)
+        expect(under).to_be_in_viewport()
+        expect(field).to_be_focused()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(page.locator("#messages")).to_be_empty()
+
+    page.goto("/account")
+    current = page.get_by_label("Current password")
+    current.fill("not the right password")
+    page.get_by_label("New password").fill("another good password")
+    page.get_by_role("button", name="Change the password").click()
+    told(current, "the current password is wrong: give the one that you log in with")
+    one.complaints.clear()  # the browser itself tells of the 403
+    one.require_sound()
+    current.fill(PASSWORD)
+    expect(page.locator("#current-wrong")).to_be_empty()
+
+    purpose = page.get_by_label("What it is for")
+    for empty in ("", "  "):
+        purpose.fill(empty)
+        page.get_by_role("button", name="Create token").click()
+        told(purpose, "Say what uses it: later, only that tells which token to revoke.")
+    expect(page.get_by_text("You have no token.")).to_be_visible()
+    one.require_sound()
+
+    page.goto("/users")
+    page.locator("#add > summary").click()
+    name = page.get_by_label("Name")
+    name.fill("Ann B")
+    page.get_by_role("button", name="Add").click()
+    told(name, "This is no name: lower-case letters, digits and . _ @ - only, beginning with a letter or a digit.")
+    name.fill(dora)
+    page.get_by_role("button", name="Add").click()
+    told(name, f"there is a user {dora} already, or one of this subject: choose another name")
+    one.complaints.clear()
+
+    page.goto("/webhooks")
+    name, url = page.get_by_label("Name"), page.get_by_label("URL")
+    name.fill("chat")
+    url.fill("ftp://chat.example.net/")
+    page.get_by_role("button", name="Add").click()
+    told(url, "This is no address that events can be sent to: it begins with https://.")
+    one.require_sound()
+
+
+def test_a_token_is_made_once_however_often_it_is_pressed(site: Site, tab: Callable[..., Tab]) -> None:
+    one = tab()
+    one.log_in(site.person("finn", Role.OPERATOR), PASSWORD)
+    page = one.page
+    page.goto("/account")
+    page.get_by_label("What it is for").fill("pipeline")
+    page.get_by_role("button", name="Create token").dblclick()
+    expect(page.get_by_label("Your new token")).to_be_visible()
+    page.goto("/account")
+    expect(page.locator("#tokens tbody tr")).to_have_count(1)

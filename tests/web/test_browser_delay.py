@@ -18,6 +18,7 @@ from tests.reports.origins import measured, path_delay
 from tests.web.browser import DESKTOP, PHONE, Tab, part
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
+from tests.web.recorded import waiting_run
 
 
 def stored(site: Site) -> str:
@@ -26,18 +27,17 @@ def stored(site: Site) -> str:
     with RunStore(site.settings.database_url) as store:
         artifacts = open_artifacts(site.settings, store.database)
         params = {"network": artifacts.put_text(network.model_dump_json())}
-        run = store.create_run("campus", "campus-collaboration", "f" * 64, params)
+        run = waiting_run(store, "campus", "campus-collaboration", params)
         sides = {
             "before": measured("before", recorded=False),
             "after": measured("after", path_delay(node="a-distribution-switch-7")),
         }
         for when, measurement in sides.items():
-            with store.stage(run.id, f"measure-{when}", MeasurementSummary()) as summary:
+            with store.stage(run, f"measure-{when}", MeasurementSummary()) as summary:
                 summary.measurement = artifacts.put_text(measurement.model_dump_json())
                 summary.verdicts = artifacts.put_json([])
-        store.set_status(run.id, RunStatus.RUNNING)
-        store.set_status(run.id, RunStatus.KEPT)
-    return run.id
+        store.set_status(run, RunStatus.KEPT)
+    return run
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from playwright.sync_api import expect
+
 from qosforge.access.roles import Role
 from tests.web.browser import PHONE, Tab
 from tests.web.conftest import PASSWORD, Site
@@ -18,7 +20,7 @@ def test_a_login_leads_to_the_page_that_was_asked_for(site: Site, tab: Callable[
     assert ann.page.url.endswith("/login?to=%2F")
     ann.require_sound()
     ann.log_in("ann", PASSWORD)
-    assert ann.page.get_by_role("heading", name="Overview").is_visible()
+    expect(ann.page.get_by_role("heading", name="Overview")).to_be_visible()
     ann.require_sound()
 
 

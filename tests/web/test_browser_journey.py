@@ -19,7 +19,7 @@ from tests.web.browser import PHONE, Tab, part, unfold
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
-LONG_MS = 90_000
+LONG_MS = 180_000
 """What takes the devices or the twin some seconds, on a busy machine."""
 
 MAKERS = {
@@ -117,7 +117,8 @@ def build_the_policy(page: Page) -> None:
     page.get_by_role("link", name="Policies").click()
     page.get_by_role("link", name="New policy").click()
     page.get_by_label("Name").fill("meeting")
-    expect(page.get_by_role("radio", name="rfc4594-4-basic recommended")).to_be_checked()
+    page.get_by_role("button", name="Read the 9 devices").click()
+    expect(page.get_by_role("radio", name="campus-collaboration recommended")).to_be_checked(timeout=LONG_MS)
     page.get_by_role("radio", name="An empty policy").check()
     page.get_by_role("button", name="Continue").click()
     page.wait_for_url("**/policies/new?**")  # a call that leads there
@@ -195,7 +196,7 @@ def build_the_policy(page: Page) -> None:
 def look_at_four_makers(page: Page) -> None:
     """What each would be given, against what it holds now: lines coloured by class, findings with numbers."""
     preview = page.get_by_role("region", name="What the devices would do")
-    expect(preview).to_contain_text("✔ No errors")
+    expect(preview).to_contain_text("No errors")
     preview.get_by_role("button", name="Read the devices now").click()
     expect(preview.locator(".badge.changes")).to_have_count(9, timeout=LONG_MS)
     for name, (kind, line, traffic_class) in MAKERS.items():
@@ -230,7 +231,7 @@ def ask_for_a_run(page: Page) -> None:
     page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
 
 
-def status(page: Page, word: str) -> None:
+def status(page: Page, word: str | re.Pattern[str]) -> None:
     """Wait until the run's page tells a status."""
     expect(page.locator("#state .headline")).to_contain_text(word, timeout=LONG_MS)
 
@@ -249,14 +250,14 @@ def look_and_approve(bob: Tab) -> None:
 
 def watch_it_being_kept(page: Page) -> None:
     """The page that is open tells by itself how far each device is, and how it ends."""
-    status(page, "under way")
+    status(page, re.compile("under way|kept"))
     boxes = page.get_by_role("region", name="Devices by step")
-    pushed = boxes.get_by_role("row", name=re.compile("^r1 ")).get_by_role("cell").nth(2)
+    pushed = boxes.get_by_role("row", name=re.compile(r"\br1\b")).get_by_role("cell").nth(2)
     expect(pushed).to_contain_text("done", timeout=LONG_MS)
     status(page, "kept")
     assert page.evaluate("window.stillOpen")
     part(page, "Events")
-    expect(boxes.get_by_text("✔ kept")).to_have_count(9)
+    expect(boxes.get_by_role("row", name=re.compile(r"9 devices.*\br1\b"))).to_contain_text("✔ kept")
     expect(page.get_by_role("region", name="Decisions")).to_contain_text("“looked at the core”")
 
 
@@ -268,10 +269,10 @@ def read_the_verdict(page: Page) -> None:
     expect(row.get_by_role("cell")).to_have_text(
         [
             re.compile(text)
-            for text in (r"p95 ≤ 50 ms", r"✘ broken ∞", r"✔ met \d.* ms", r"✔ met \d.* ms", r"^better", "Evidence")
+            for text in (r"p95 ≤ 50 ms", r"✘ broken lost", r"✔ met \d.* ms", r"✔ met \d.* ms", r"^better")
         ]
     )
-    expect(page.get_by_text("∞: so many packets were lost").first).to_be_visible()
+    expect(page.get_by_text("Lost (∞): so many packets were lost").first).to_be_visible()
     part(page, "Figures")
     plot = page.locator("figure", has_text="voice-video").first
     expect(plot.get_by_role("img").first).to_be_visible(timeout=LONG_MS)
@@ -296,7 +297,7 @@ def look_at_the_network(ann: Tab) -> None:
     page.get_by_role("link", name="campus", exact=True).click()
     ann.require_sound()
     page.get_by_role("link", name="r1 Serial0/0: 3 queues").click()
-    expect(page.get_by_text("No drift: it is as run")).to_be_visible()
+    expect(page.get_by_text("It is as")).to_be_visible()
     ann.require_sound()
     page.go_back()
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,11 +22,9 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.summaries import CompareSummary, MeasurementSummary
 from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.workflow.steps.compare import STAGE
-from qosforge.settings import Settings
 from qosforge.tester.measurement.changes import ClassChange
 from qosforge.tester.measurement.document import Side
 from qosforge.tester.measurement.judging import ClassVerdict
-from tests.api.served import serving
 from tests.reports.origins import measured
 from tests.web.browser import DESKTOP, PHONE, Tab
 from tests.web.conftest import Site
@@ -38,10 +35,9 @@ PLACE = {"scenario": "layer-3", "traffic_class": "voice-video", "path": "vigo1â†
 
 
 @pytest.fixture
-def site(var_dir: Path, postgres_url: str) -> Iterator[Site]:
-    """A service on PostgreSQL without workers: on SQLite it takes up every run that nothing carries."""
-    with serving(var_dir, fork=True, database_url=postgres_url) as served:
-        yield Site(served, Settings(var_dir=var_dir, database_url=postgres_url))
+def site(idle_site: Site) -> Site:
+    """A service that leaves the run as it is."""
+    return idle_site
 
 
 def sample(mean_ms: float, seed: int) -> Sample:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 from PIL import Image
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from qosforge.deltaq.distribution import LOST, DeltaQ
 from qosforge.deltaq.objective import Objective
@@ -86,9 +87,9 @@ def test_curves_can_be_read_with_the_pointer_and_with_keys(tab: Callable[..., Ta
     output = ann.page.locator("output")
     slider.focus()
     ann.page.keyboard.press("Home")
-    assert "before 0 %, predicted 0 %, after 0 %" in output.inner_text()
+    expect(output).to_contain_text("before 0 %, predicted 0 %, after 0 %")
     ann.page.keyboard.press("End")
-    assert "before 92 %, predicted 100 %, after 100 %" in output.inner_text()
+    expect(output).to_contain_text("before 92 %, predicted 100 %, after 100 %")
     assert str(slider.get_attribute("aria-valuetext")).endswith(" ms")
     # Between the last packet after the push, at 19 ms, and the first before it.
     panel = json.loads(plot.hover_data)["panels"][0]
@@ -100,11 +101,20 @@ def test_curves_can_be_read_with_the_pointer_and_with_keys(tab: Callable[..., Ta
         box = picture.bounding_box()
         assert box is not None
         ann.page.mouse.move(box["x"] + at / width * box["width"], box["y"] + box["height"] / 3)
-        assert output.inner_text().startswith("Arrived within 30"), output.inner_text()
-        assert "before 0 %, predicted 100 %, after 100 %" in output.inner_text()
+        expect(output).to_have_text(re.compile("^Arrived within 30.*before 0 %, predicted 100 %, after 100 %"))
     ann.require_sound()
     ann.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     ann.require_sound()
+    # Each row of the numbers is a card: its name in a line, and below it the figures, each with what it is.
+    name, figure_of = ann.page.locator(".numbers tbody th").first, ann.page.locator(".numbers tbody td").first
+    expect(name).to_be_visible()
+    above, below = name.bounding_box(), figure_of.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["width"] > PHONE["width"] / 2
+    assert below["y"] >= above["y"] + above["height"] - 1
+    label = figure_of.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert label == f'"{plot_table(curves).headings[1]}"'
 
 
 PUT_IN = """([figure, [style, script]]) => {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from qosforge.access.roles import Role
 from qosforge.artifacts.store import open_artifacts
@@ -22,12 +23,14 @@ from qosforge.runs.record.store import RunStore
 from qosforge.runs.record.tables import RunStatus
 from qoslab import control
 from tests.principals import somebody
-from tests.web.browser import PHONE, Tab
+from tests.web.addresses import addresses
+from tests.web.browser import DESKTOP, PHONE, Tab, await_code_editor, write_policy
 from tests.web.conftest import PASSWORD, Site
+from tests.web.recorded import waiting_run
 
 LAB = "infn-fnal"
 CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
-LONG_MS = 60_000
+LONG_MS = 180_000
 """Reading devices, and the first compilation of a service, on a busy machine."""
 
 
@@ -45,6 +48,12 @@ def lab(var_dir: Path) -> Iterator[None]:
         yield
     finally:
         control.stop(state)
+
+
+@pytest.fixture
+def campus_addresses(site: Site) -> Iterator[None]:
+    with addresses(site.settings, "campus"):
+        yield
 
 
 def _unfolded(page: Page, device: str) -> str:
@@ -84,19 +93,21 @@ def test_four_makers_are_previewed_beside_the_editor(site: Site, tab: Callable[.
 
     # What was folded out and chosen stays while one types; a text that cannot be compiled keeps the old preview.
     page.get_by_role("tab", name="YAML").click()
+    await_code_editor(page)
     text, field_text = page.get_by_label("Text of the policy"), page.locator("#policy-text")
-    text.fill(field_text.input_value().replace("remaining_percent: 70", "remaining_percent: 60"))
+    write_policy(page, field_text.input_value().replace("remaining_percent: 70", "remaining_percent: 60"))
     r1 = page.get_by_role("region", name="Configuration of r1")
     expect(r1).to_contain_text("bandwidth remaining percent 60", timeout=LONG_MS)
     expect(note).to_be_visible()
-    text.fill(field_text.input_value().replace("percent: 50", "percent: 500"))
+    write_policy(page, field_text.input_value().replace("percent: 50", "percent: 500"))
     expect(preview).to_contain_text("This cannot be compiled: 1 problem", timeout=LONG_MS)
     expect(preview).to_contain_text("the last text that could be compiled")
     expect(r1).to_contain_text("bandwidth remaining percent 60")
     one.require_sound()
-    preview.get_by_role("link", name="line", exact=False).first.click()
+    expect(preview.locator("#preview-refused .errors")).to_have_count(0)  # the list above the policy has it
+    page.locator("#problem-list").get_by_role("link", name="line", exact=False).first.click()
     expect(text).to_be_focused()
-    text.fill(field_text.input_value().replace("percent: 500", "percent: 40"))
+    write_policy(page, field_text.input_value().replace("percent: 500", "percent: 40"))
     expect(r1).to_contain_text("priority percent 40", timeout=LONG_MS)
     expect(preview).not_to_contain_text("This cannot be compiled")
 
@@ -110,9 +121,10 @@ def test_errors_stand_first_and_lead_to_their_fields(site: Site, tab: Callable[.
     expect(preview).to_contain_text("No errors", timeout=LONG_MS)
     expect(start).to_be_enabled()
     page.get_by_role("tab", name="YAML").click()
+    await_code_editor(page)
     text = page.locator("#policy-text")
     asks = text.input_value()
-    page.get_by_label("Text of the policy").fill(asks.replace("wred: {prefer: true}", "wred: {prefer: false}"))
+    write_policy(page, asks.replace("wred: {prefer: true}", "wred: {prefer: false}"))
     said = preview.locator("#preview-good > .message").first
     expect(said).to_contain_text("Cannot be started: 2 errors (", timeout=LONG_MS)
     expect(start).to_be_disabled()
@@ -139,6 +151,33 @@ def test_errors_stand_first_and_lead_to_their_fields(site: Site, tab: Callable[.
     expect(why.get_by_role("link")).to_have_count(0)
 
 
+def test_a_run_whose_devices_have_no_address_is_not_started(site: Site, tab: Callable[..., Tab], ann: str) -> None:
+    one = tab(PHONE)
+    one.log_in(ann, PASSWORD)
+    page, start = one.page, one.page.locator("#start-run")
+    page.goto("/runs/new?network=campus&policy=campus-collaboration")
+    why = page.get_by_role("link", name="Cannot start: see above")
+    expect(why).to_be_visible(timeout=LONG_MS)
+    expect(start).to_be_disabled()
+    size = page.locator("#preview-size")
+    expect(size).to_contain_text(re.compile(r"9 (of 9 )?devices would"))
+    why.click()
+    expect(page.locator("#without-address")).to_contain_text(
+        re.compile(r"✘ 9 of the 9 devices that a run reads have no address \(\w+ and 8 more\): it would fail\.")
+    )
+    expect(page.locator("#without-address")).to_contain_text(
+        "Give each a hostname in hosts.yaml; or start a lab of them: qosforge lab up -N campus."
+    )
+    one.require_sound()
+    with addresses(site.settings, "campus"):
+        page.reload()
+        expect(start).to_be_enabled(timeout=LONG_MS)
+        expect(page.locator("#without-address")).to_have_count(0)
+        expect(page.locator("#start-run-why .would")).to_contain_text(re.compile(r"9 (of 9 )?devices would"))
+        expect(size).to_be_hidden()  # beside the button it is told already
+
+
+@pytest.mark.usefixtures("campus_addresses")
 def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are_accepted(
     site: Site, tab: Callable[..., Tab], ann: str
 ) -> None:
@@ -152,7 +191,7 @@ def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are
         route.fulfill(response=answer, body=told)
 
     page.route("**/preview", as_on_devices_themselves)
-    page.goto(f"/runs/new?network={LAB}&policy=infn-fnal-pq")
+    page.goto("/runs/new?network=campus&policy=campus-collaboration")
     start = page.locator("#start-run")
     why = page.get_by_role("link", name="Cannot start: unconfirmed")
     expect(why).to_be_visible(timeout=LONG_MS)
@@ -167,6 +206,7 @@ def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are
     one.require_sound()
 
 
+@pytest.mark.usefixtures("campus_addresses")
 def test_a_run_that_could_measure_nothing_begins_once_it_is_to_measure_nothing(
     site: Site, tab: Callable[..., Tab], ann: str
 ) -> None:
@@ -211,11 +251,12 @@ def test_devices_are_read_from_a_phone(site: Site, tab: Callable[..., Tab], ann:
     expect(preview).to_contain_text("Compared with what each device said", timeout=LONG_MS)
 
 
+@pytest.mark.usefixtures("campus_addresses")
 def test_a_run_that_stands_half_way_keeps_others_from_its_devices(
     site: Site, tab: Callable[..., Tab], ann: str
 ) -> None:
     with RunStore(site.settings.database_url) as store:
-        stuck = store.create_run("campus", "silver", "e" * 64, {}).id
+        stuck = waiting_run(store, "campus", "silver")
         store.journal.append(stuck, "r1", JournalAction.TOUCHING)
         store.set_status(stuck, RunStatus.NEEDS_RECOVERY, reason=Reason("it is away", "rollback", RECOVER, "r1"))
         classes = CAMPUS[: CAMPUS.index("apply:")].replace("intent: campus-collaboration", "intent: elsewhere")
@@ -232,6 +273,8 @@ def test_a_run_that_stands_half_way_keeps_others_from_its_devices(
         why = page.get_by_role("link", name="Cannot start: silver on campus stands half-way at r1")
         expect(why).to_be_visible(timeout=LONG_MS)
         expect(start).to_be_disabled()
+    expect(page.locator("#device-r1 > summary")).to_contain_text("✘ half-way")
+    expect(page.locator("#device-r2 > summary")).not_to_contain_text("half-way")
     one.require_sound()
     why.click()
     page.wait_for_url(f"**/runs/{stuck}")
@@ -243,3 +286,23 @@ def test_a_run_that_stands_half_way_keeps_others_from_its_devices(
         store.set_status(stuck, RunStatus.ROLLED_BACK, reason=Reason("it was away", "push", RECOVER, "r1"))
     page.goto("/runs/new?network=campus&policy=campus-collaboration")
     expect(start).to_be_enabled(timeout=LONG_MS)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_new_run_begins_with_its_policy(tab: Callable[..., Tab], ann: str, size: ViewportSize) -> None:
+    one = tab(size)
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto("/runs/new?network=campus")
+    expect(page.get_by_role("button", name="Start run")).to_be_disabled()
+    expect(page.get_by_text("Choose a policy to see what would change.")).to_be_visible()
+    rules = page.get_by_role("region", name="Rules of network campus").bounding_box()
+    policy = page.locator("#policy")
+    beside = policy.bounding_box()
+    assert rules
+    assert beside
+    assert abs(rules["x"] - beside["x"]) < 2, "they stand in one column"
+    one.require_sound()
+    policy.select_option("campus-collaboration")
+    expect(page.get_by_text("Choose a policy to see what would change.")).to_have_count(0)
+    expect(page.locator("#start-run-why")).not_to_be_empty()

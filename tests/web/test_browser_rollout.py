@@ -28,7 +28,7 @@ from tests.web.conftest import Site
 from tests.web.people import PASSWORD
 
 POLICY = (root() / "examples/policies/remote-control.yaml").read_text()
-LONG_MS = 60_000
+LONG_MS = 180_000
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend
-from qosforge.intent.policy_source import PolicySource, shipped_policies
+from qosforge.intent.policy_source import PolicySource, load_policy, shipped_policies
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -213,13 +213,17 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
     form = Form(client, session, shipped_policies()["rfc4594-4"], "rfc4594-4")
     shown = form.do()["form"]
     assert "from rfc4594-4.yaml" in shown
-    assert "usually 30" in shown
+    assert re.search(r'id="f-parameters-real_time_percent" value="30"', shown), "what counts is in the field"
+    assert "as in the library" in shown
     assert "f-parameters-real_time_percent" in shown
     assert ">Real time, %</label>" in shown
     assert "parameter “real_time_percent”" in shown
     form.do({"op": "set", "path": ["parameters", "real_time_percent"], "kind": "one-or-many", "value": "35"})
     assert form.data["parameters"]["real_time_percent"] == 35
-    assert "Of each link: 35 % promised" in form.do()["form"]
+    shown = form.do()["form"]
+    assert "Of each link: 35 % promised" in shown
+    assert re.search(r'id="f-parameters-real_time_percent" value="35"', shown)
+    assert "the library has 30" in shown
     form.do({"op": "override", "path": ["classes"], "value": "real-time"})
     assert form.data["classes"][0]["treatment"] == {"priority": {"percent": 35}}
     assert 'id="f-classes-0"' in form.do()["form"]
@@ -238,6 +242,18 @@ def test_sums_fragments_and_ports_are_computed(client: TestClient, session: dict
     tree = Form(client, session, shipped_policies()["torino-link-sharing"], "torino-link-sharing").do()["form"]
     assert "Inside branch-a:" in tree
     assert "600 kb/s together" in tree
+
+
+def test_measurements_have_the_names_that_a_run_gives_them(client: TestClient, session: dict[str, str]) -> None:
+    page = client.get("/policies/campus-collaboration/edit", params={"network": "campus"}).text
+    checks = load_policy(PolicySource(shipped_policies()["campus-collaboration"])).intent.verify
+    heads = re.findall(r'id="[a-z-]*verify-\d+-head">([^<]*)</h3>', page)
+    assert heads == [check.path for check in checks]
+    assert len(set(heads)) > 3
+    begun = client.get(
+        "/policies/new", params={"name": "mine", "network": "campus", "from": "campus-collaboration"}
+    ).text
+    assert "Measurement 1<" not in begun
 
 
 def test_what_a_form_cannot_edit_is_shown(form: Form) -> None:

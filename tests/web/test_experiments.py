@@ -16,10 +16,10 @@ from qosforge.api.jobs.experiment import PlottedExperiment, compare_with_publica
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.compute import TooBusy
 from qosforge.errors import ServiceError
-from qosforge.experiments import experiment_names, load_experiment
+from qosforge.experiments import experiment_labels, experiment_names, load_experiment
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
-from qosforge.web.views.experiments import claim_views, outcome_key, tally
+from qosforge.web.views.experiments import claim_views, claims_by_place, outcome_key, tally
 from tests.web.people import Person, Persons
 
 SHORT = "cern-wrr-mixed"
@@ -94,6 +94,7 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     people["vera"].log_in(site)
     page = site.get(f"/experiments/{SHORT}").text
     assert "0.248 (± 0.01)" in page
+    assert "measured there" in page
     assert "0.2478" in page
     listed = site.get("/experiments").text
     assert "21 agree" in listed
@@ -104,6 +105,7 @@ def test_an_operator_runs_one_and_everybody_sees_the_outcome(
     plots = site.get(f"/experiments/{SHORT}/plots").text
     assert "<desc" in plots
     assert "style=" not in plots
+    assert plots.count("<figcaption") == plots.count("<svg") == len(load_experiment(SHORT).plots)
     downloaded = json.loads(site.get(f"/experiments/{SHORT}/outcome.json").text)
     assert downloaded == json.loads(json.dumps(compare_with_publication(SHORT, 1)))
 
@@ -155,6 +157,8 @@ def test_what_was_measured_for_this_is_not_told_as_published(site: TestClient, p
     page = site.get("/experiments/kernel-drr").text
     assert "figures measured on Linux" in page
     assert ">Published<" not in page
+    assert "measured there" not in page
+    assert "Measured for this on a Linux kernel." in page
 
 
 def test_figures_and_their_parts_are_told_in_words() -> None:
@@ -163,7 +167,7 @@ def test_figures_and_their_parts_are_told_in_words() -> None:
     first, second = plot_experiment(SHORT, 1).plots
     assert ">queue 3<" in first
     assert "quanta-wrr" not in first
-    assert "weights count" in second
+    assert ">weights</text>" in second, "of its group, in lines as narrow as that"
 
 
 def test_a_failed_run_is_reported_and_may_be_tried_again(
@@ -221,9 +225,36 @@ def test_claims_that_do_not_hold_have_their_reason(
     people["vera"].log_in(site)
     page = site.get("/experiments/infn-udp").text
     assert "differs, explained" in page
-    assert "physics" in page
+    assert '<tr class="why"><td colspan="4">Why: physics</td></tr>' in page, "as wide as the table"
+    assert page.count('class="why"') == 1
     assert "✘ differs" in page
+    assert "nobody knows why: do not trust what the simulator says of such a case" in page
+    assert "Published by Ferrari, INFN-CNAF." in page
+    assert "by definition" in page
     assert "a: 1.5" in page
+
+
+def test_what_differs_stands_first(
+    site: TestClient, people: dict[str, Person], backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment = load_experiment("infn-two-way")
+    paper = [where for where, _ in claims_by_place(claim_views(experiment, None))]
+    assert len(paper) > 1
+    last = experiment.claims[-1]
+    comparisons = [
+        {"id": one.id, "obtained": 1.0, "holds": one is not last, "reason": ""} for one in experiment.claims
+    ]
+    document = {"comparisons": comparisons, "rows": []}
+    done = JobProgress("done", PlottedExperiment(document, ()))
+    monkeypatch.setattr(backend.jobs, "progress", {outcome_key("infn-two-way"): done}.get)
+    people["vera"].log_in(site)
+    page = site.get("/experiments/infn-two-way").text
+    first = page.partition('id="place-1"')[2]
+    assert first.startswith(" open>")
+    assert re.findall('id="claim-([^"]*)"', first)[0] == last.id
+    places = claims_by_place(claim_views(experiment, document))
+    rest = [where for where, found in places if last not in [view.claim for view in found]]
+    assert rest == [where for where in paper if where in rest], "all others keep the paper's order"
 
 
 @pytest.mark.parametrize("name", experiment_names())
@@ -238,3 +269,19 @@ def test_what_was_published_against_something_else_says_how_often_that_is() -> N
     told = {view.published for view in claim_views(load_experiment("cern-wrr"), None)}
     assert "at least 1 × guaranteed (± 0.5 %)" in told
     assert "about 1 × that of constant rates, overloaded (± 3 %)" in told
+
+
+@pytest.mark.parametrize("name", experiment_names())
+def test_the_figures_of_parts_of_a_device_have_its_name_once(name: str) -> None:
+    experiment = load_experiment(name)
+    several = {claim.id: of for claim in experiment.claims if len(of := experiment.subjects(claim.subject)) > 1}
+    told = [
+        {"id": claim, "obtained": dict.fromkeys(of, 2.5), "holds": True, "reason": ""}
+        for claim, of in several.items()
+    ]
+    for view in claim_views(experiment, {"comparisons": told}):
+        of = several.get(view.claim.id, ())
+        assert view.ours.count("2.5") == len(of)
+        devices = {one.partition(".")[0] for one in of if "." in one}
+        if len(devices) == 1 and all("." in one for one in of):
+            assert view.ours.count(experiment_labels().subject(next(iter(devices)))) == 1

@@ -159,6 +159,8 @@ def test_the_platform_of_a_file_is_told_on_the_page(site: TestClient) -> None:
         "todo.txt",
         "",
     ]
+    assert "Which platform" not in _text(told), "both were answered"
+    assert "1 file is not part of it: todo.txt, left out by you" in _text(told)
     alone = _send(site, ("edge.txt", SHORT))
     assert "Which platform is this file of?" in _text(alone)
     for file, platform in (("core.txt", "cisco_ios"), ("edge.txt", "toaster")):
@@ -166,6 +168,43 @@ def test_the_platform_of_a_file_is_told_on_the_page(site: TestClient) -> None:
         assert browser.status == 422
     sent = browser.open(str(_send(site, ("a.cfg", BRANCH)).url.path)).text
     assert "platforms" not in Page(sent).forms, "every line was told"
+
+
+def test_what_was_left_out_is_asked_no_more_and_can_be_changed(site: TestClient) -> None:
+    answer = _send(site, ("core.txt", CORE), ("edge.txt", SHORT), ("todo.txt", "call ann\n"))
+    said = _text(answer)
+    assert "2 files are not part of it yet: edge.txt, todo.txt" in said
+    assert said.index("Findings") < said.index("Which platforms are these files of?"), "what was found stands first"
+    browser = PlainBrowser(site).open(str(answer.url.path))
+    browser.press("Audit with these platforms", told=["", ""])
+    left = _ended(site, site.get(browser.path))
+    assert "Which platform" not in _text(left)
+    assert "2 files are not part of it: edge.txt, todo.txt, left out by you" in _text(left)
+    assert "not part of it yet" not in _text(left)
+    browser.open(browser.path).press("Audit with these platforms", told=["cisco_ios", ""])
+    changed = _text(_ended(site, site.get(browser.path)))
+    assert "2 devices, 0 links," in changed
+    assert "1 file is not part of it: todo.txt, left out by you" in changed
+    alone = _send(site, ("todo.txt", "call ann\n"))
+    browser.open(str(alone.url.path)).press("Audit with these platforms", told=[""])
+    assert "You left out every file: there is nothing to audit." in _text(_ended(site, site.get(browser.path)))
+
+
+def test_devices_between_which_no_link_is_found_are_not_said_to_be_well(site: TestClient) -> None:
+    apart = {name: f"hostname {name}\nip cef\ninterface FastEthernet0/0\n no ip address\n" for name in ("a", "b")}
+    page = _give(site, *((f"{name}.cfg", text) for name, text in apart.items()))
+    assert "2 devices, 0 links," in page
+    assert "No link was found, so neither the ends of links nor paths were compared" in page
+    assert "An inventory names the links." in page
+    assert "Audited 2 ▲ no link between them" in page
+    assert "Errors 0 ? on each device alone" in page
+    assert "✔" not in page
+    assert "Nothing was found on a device alone." in page
+    alone = _give(site, ("a.cfg", apart["a"]))
+    assert "No link was found" not in alone, "there is nothing that it could be linked to"
+    linked = _give(site, *CONFIGURATIONS.items())
+    assert "No link was found" not in linked
+    assert "Audited 3 ✔ every device" in linked
 
 
 def test_every_process_of_the_service_has_the_result_for_a_day(

@@ -84,7 +84,7 @@ def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Person
     page = client.get("/").text
     assert "First steps" not in page  # all of them were gone
     assert "no run has ended yet" in _card(page, "campus")
-    assert re.search(r"Last run gold \S* ?needs approval", _card(page, "campus")), _card(page, "campus")
+    assert "Waits gold … needs approval Last run none has ended yet" in _card(page, "campus"), _card(page, "campus")
 
 
 def test_a_network_without_trouble_is_healthy(client: TestClient, persons: Persons, backend: Backend) -> None:
@@ -115,11 +115,28 @@ def test_what_needs_attention_stands_first(client: TestClient, persons: Persons,
     assert "&lt;img src=x&gt; on campus" in listed
     assert ">Review</a>" in listed
     assert f'id="open-{stuck}" href="/runs/{stuck}"' in listed
-    assert "1 device could not be read, 1 device is not as the last run left it" in listed
+    assert "1 device could not be read (r2), 1 device is not as the last run left it (r1)." in listed
+    for leads in (f'id="open-{failed}" href="/runs/{failed}"', 'href="/networks/itesm-wan?state=drifted#found"'):
+        assert leads in listed, "every row has a button"
     assert listed.count(": the line is down") == 2
     assert "Needs approval" in listed
     assert "trouble" in _card(page, "infn-fnal")
     assert "1 device not reached" in _card(page, "itesm-wan")
+
+
+def test_a_run_that_was_rejected_by_checks_names_the_device_and_is_as_grave_as_its_outcome(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    store = backend.run_requests.store
+    run = store.create_run("campus", "gold", "0" * 64, {}).id
+    reason = Reason("the device does not know the DSCP", "validate", "use another", "s2950")
+    store.set_status(run, RunStatus.REJECTED, reason=reason)
+    page = client.get("/").text
+    listed = page[page.index('class="waits"') : page.index('id="networks"')]
+    assert ": s2950: the device does not know the DSCP." in re.sub(r"<[^>]+>", "", listed)
+    assert 'class="is-bad"' in listed
+    assert "✘ Rejected by checks" in " ".join(re.sub(r"<[^>]+>", " ", listed).split())
 
 
 def test_an_older_end_is_told_by_the_newer_run_of_its_policy(
@@ -178,9 +195,7 @@ def test_a_run_that_took_a_policy_away_is_not_called_kept_on_any_page(
     _roll_back(backend, _run(backend, "campus", RunStatus.KEPT), RunStatus.KEPT)
     for page in ("/", "/networks", "/runs", "/policies", "/policies/gold"):
         said = told(client.get(page))
-        # A policy does not run where it was rolled back: among policies that is no success.
-        sign = "↩" if page.startswith("/policies") else "✔"
-        assert f"{sign} rolled back to before" in said, page
+        assert "↩ rolled back to before" in said, page
         assert "✔ kept" not in said, page
     home = told(client.get("/"))
     assert home.count("Rollback of gold") == 2  # at the network, and in the list
@@ -209,9 +224,10 @@ def test_of_what_was_rolled_back_no_verdict_stands(client: TestClient, persons: 
     assert "bronze" not in held
     assert "? inconclusive" in verdict()  # what the devices hold again
     _roll_back(backend, earlier, RunStatus.KEPT)
-    assert "what was measured is rolled back" in verdict()
+    assert "Objectives" not in _card(client.get("/").text, "campus").partition("Objectives of")[0]
+    assert "In force none: gold was rolled back" in _card(client.get("/").text, "campus")
     objectives = told(client.get("/networks"))
-    assert "what was measured is rolled back" in objectives
+    assert "no policy in force" in objectives
     assert "not measured" not in objectives
     assert "✔ met" not in objectives
 
@@ -230,6 +246,20 @@ def test_a_run_that_was_rolled_back_is_told_in_a_line(
     page = client.get("/").text
     assert "after the push its objectives were broken; the devices are as they were before" in page
     assert "the line is down" not in page
+
+
+def test_a_network_of_which_no_run_was_kept_says_so_or_that_one_is_under_way(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
+    persons.add("ann", Role.VIEWER).log_in(client)
+    backend.database.transact(lambda connection: write_readings(connection, "campus", {"r1": "0" * 64}, NOW))
+    _run(backend, "campus", RunStatus.CANCELLED)
+    said = _card(client.get("/").text, "campus")
+    assert "? no run was kept yet" in said, said
+    assert "no run has ended yet" not in said, said
+    _run(backend, "campus", RunStatus.RUNNING)
+    said = _card(client.get("/").text, "campus")
+    assert "● a run is under way" in said, said
 
 
 def test_a_network_is_in_trouble_while_a_run_stands_half_way(

@@ -28,7 +28,8 @@ from qosforge.web.routes import preview
 from qosforge.web.site import create_site
 from qosforge.web.views import preview_groups
 from tests.api.served import serving
-from tests.web.browser import PHONE, Tab
+from tests.web.addresses import addresses
+from tests.web.browser import PHONE, Tab, soon, write_policy
 from tests.web.conftest import Site
 from tests.web.people import PASSWORD, Persons
 
@@ -37,6 +38,7 @@ FORM = {"network": "campus", "text": CAMPUS}
 DEVICE = re.compile(r'id="device-([^"]+)"')
 FINDING = re.compile(r'class="code-of">([^<]+)<')
 LINE = re.compile(r"<code>[^<]*</code>")
+LONG_MS = 180_000
 NEXT = re.compile(r"""hx-post="/preview/(part|rest)" hx-vals='(\{[^']*\})'""")
 
 
@@ -88,6 +90,10 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
         heads = [head for part in some for head in re.findall(r"<summary><span[^>]*>\s*<strong>([^<]*)<", part)]
         assert any(re.fullmatch(r"1 device, .*2970.*", head) for head in heads), heads
         assert len(set(heads)) > 3
+        assert re.search(r"not as requested: \S+ ≈ [+−]\d", "".join(some)), "by how much"
+        summaries = re.findall(r"<summary>.*?</summary>", "".join(some), re.DOTALL)
+        assert not any("points of the link rate" in summary for summary in summaries), "once, at the head"
+        assert head.count("+ and −: points of the link rate too many or too few.") == 1
         assert LINE.findall(call("/preview/device", device="r1")) == LINE.findall(opened)
     assert sorted(DEVICE.findall("".join(some))) == sorted(DEVICE.findall(whole))
     assert FINDING.findall(rest) == FINDING.findall(whole)
@@ -126,10 +132,34 @@ def test_an_error_of_a_device_is_told_in_the_end(campus: tuple[TestClient, dict[
         *some, rest = parts(call, call("/preview"))
     unsound = sum(part.count("severity-error") > 0 for part in some)
     assert unsound
-    assert any('class="preview-part"' in part and " open>" in part for part in some)
-    said = re.search(r'class="message error" id="preview-said".*?(\d+) devices? ha', rest, re.DOTALL)
+    said = re.search(r'data-cannot="Cannot start: (\d+ errors? on (\d+) devices?)".*?✘ ([^<]*)<', rest, re.DOTALL)
     assert said
-    assert int(said[1]) >= unsound
+    assert int(said[2]) >= unsound
+    assert said[1] == said[3], "the same beside the button and at the head"
+
+
+def test_errors_of_a_large_network_stand_before_its_devices_which_stay_folded(
+    campus: tuple[TestClient, dict[str, str], Backend],
+) -> None:
+    """A group is small when its first devices come, and grows with each part: none is opened for being small."""
+    client, headers, _ = campus
+    form = FORM | {"text": CAMPUS.replace("percent: 50", "percent: 99")}
+
+    def call(path: str, **more: str) -> str:
+        return client.post(path, data=form | more, headers=headers).text
+
+    with large():
+        head = call("/preview")
+        *some, rest = parts(call, head)
+    groups = [tag for part in some for tag in re.findall(r'<details class="preview-part"[^>]*>', part)]
+    assert len(some) > 2
+    assert groups
+    assert not [tag for tag in groups if re.search(r"\bopen\b", tag)]
+    assert any("with errors" in part for part in some)
+    errors = re.search(r'<div id="preview-against" hx-swap-oob="true">(.*?)<div id="preview-rest"', rest, re.DOTALL)
+    assert errors
+    assert 'id="preview-errors"' in errors[1]
+    assert head.index('id="preview-against"') < head.index('id="preview-devices"')
 
 
 def test_checks_that_take_too_long_are_told(
@@ -179,7 +209,7 @@ def site(var_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Si
     (folder / "hosts.yaml").write_text(hosts, encoding="utf-8")
     (folder / "links.yaml").write_text("links: []\n", encoding="utf-8")
     with serving(var_dir, fork=True, inventories_dir=str(folder.parent)) as served:
-        yield Site(served, Settings(var_dir=var_dir))
+        yield Site(served, Settings(var_dir=var_dir, inventories_dir=folder.parent))
 
 
 def test_devices_appear_as_they_are_compiled(site: Site, chromium_browser: Browser) -> None:
@@ -191,11 +221,10 @@ def test_devices_appear_as_they_are_compiled(site: Site, chromium_browser: Brows
     shown = one.page.locator("#preview")
     expect(shown).not_to_be_empty()  # the scripts are there
     one.page.get_by_role("tab", name="YAML").click()
-    text = one.page.get_by_label("Text of the policy")
-    text.fill(INTENT_OF_ALL)
+    write_policy(one.page, INTENT_OF_ALL)
     expect(shown).to_contain_text("All 120 devices are compiled.")
     expect(shown.locator("#preview-said")).to_contain_text("No errors")
-    assert shown.locator("details.device").count() == 120
+    expect(shown.locator("details.device")).to_have_count(120)
     groups = shown.locator("details.preview-part")  # alike, whichever part they came in
     expect(groups).to_have_count(1)
     expect(groups.locator("> summary")).to_contain_text(re.compile(r"120 devices, .*2970"))
@@ -220,18 +249,43 @@ def test_a_run_of_a_large_network_is_not_started_before_it_is_known(site: Site, 
         else:
             route.continue_()
 
-    page.route("**/preview/part", hold_back)
-    page.goto("/runs/new?network=large&policy=rfc4594-4-basic")
-    expect(why).to_contain_text("30 of 120 devices are compiled …")
-    expect(start).to_be_disabled()
-    page.wait_for_timeout(200)
-    held.pop().fulfill(status=503)
-    expect(why).to_contain_text("The preview stopped at 30 of 120 devices; a run compiles and checks them all")
-    expect(start).to_be_enabled()
-    page.unroute("**/preview/part")
-    page.get_by_role("button", name="Go on").click()
-    expect(why).to_contain_text("120 devices would be configured; 120 were never read")
-    expect(start).to_be_enabled()
-    expect(why).not_to_contain_text("are compiled")
-    one.require_sound("503")
+    with addresses(site.settings, "large"):
+        page.route("**/preview/part", hold_back)
+        page.goto("/runs/new?network=large&policy=rfc4594-4-basic")
+        expect(why).to_contain_text("30 of 120 devices are compiled …")
+        expect(start).to_be_disabled()
+        soon(page, lambda: bool(held), "the next part is never asked for")
+        held.pop().fulfill(status=503)
+        expect(why).to_contain_text("The preview stopped at 30 of 120 devices; a run compiles and checks them all")
+        expect(start).to_be_enabled()
+        page.unroute("**/preview/part")
+        page.get_by_role("button", name="Go on").click()
+        expect(why).to_contain_text("120 devices would be configured; 120 were never read")
+        expect(start).to_be_enabled()
+        expect(why).not_to_contain_text("are compiled")
+        one.require_sound("503")
+    one.context.close()
+
+
+def test_errors_of_a_large_network_are_seen_before_its_devices(site: Site, chromium_browser: Browser) -> None:
+    one = Tab.of(chromium_browser, site.url, PHONE)
+    one.log_in(site.person("rosa", Role.ADMIN), PASSWORD)
+    page = one.page
+    with addresses(site.settings, "large"):
+        page.goto("/runs/new?network=large&policy=rfc4594-12")
+        why = page.locator("#start-run-why a.wrong")
+        expect(why).to_have_text(re.compile(r"Cannot start: \d+ errors? on 120 devices"), timeout=LONG_MS)
+        expect(page.locator("#start-run")).to_be_disabled()
+        groups = page.locator("details.preview-part")
+        expect(groups).to_have_count(1)  # it came in six parts
+        expect(groups).not_to_have_attribute("open", re.compile(""))
+        expect(page.locator("#device-s0")).to_be_hidden()
+        why.click()
+        errors = page.get_by_role("heading", name="Errors")
+        expect(errors).to_be_in_viewport()
+        found, devices = errors.bounding_box(), groups.bounding_box()
+        assert found
+        assert devices
+        assert found["y"] < devices["y"], "what is wrong stands first"
+    one.require_sound()
     one.context.close()

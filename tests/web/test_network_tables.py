@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 import pstats
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -89,6 +90,31 @@ def _read(backend: Backend, network: Network, ending: str = "") -> None:
     store_readings(store, backend.artifacts, network, texts, store.now())
 
 
+def test_ports_of_a_switch_that_are_alike_stand_in_one_line(backend: Backend, site: TestClient) -> None:
+    network = backend.networks.network("little")
+    ports = {name: [one.name for one in network.device(name).interfaces] for name in ("d0", "d3")}
+    linked = {end for link in network.links for end in (link.a, link.b)}
+
+    def lines(device: str) -> list[str]:
+        page = site.get(f"/networks/little/devices/{device}").text
+        for number in range(1, len(ports[device]) + 1):
+            assert page.count(f'id="port-{number}"') == 1, "every port can be led to"
+        heads = re.findall(r'<div class="head">(.*?)</div>', page, re.DOTALL)
+        return [" ".join(re.sub(r"<[^>]+>", " ", head).split()) for head in heads]
+
+    never = lines("d3")
+    assert never[0].startswith("FastEthernet0/1-47 "), "also while nothing is known of them"
+    _read(backend, network)
+    alike, *single = lines("d3")
+    assert alike == "FastEthernet0/1-47 no policy 100 Mb/s, ethernet lan"
+    assert len(single) == len([port for port in ports["d3"] if ("d3", port) in linked])
+    apart = lines("d0")
+    assert [line.split()[0] for line in apart if "→" in line] == [
+        port for port in ports["d0"] if ("d0", port) in linked
+    ], "a port with a neighbour has a line of its own"
+    assert len([line for line in apart if "→" not in line]) == 1
+
+
 def test_a_device_is_summarized_once_for_each_reading(
     backend: Backend, site: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +128,7 @@ def test_a_device_is_summarized_once_for_each_reading(
     monkeypatch.setattr(summaries, "summarize_devices", counting)
     network = backend.networks.network("little")
     _read(backend, network)
-    assert "no run yet" in site.get("/networks/little").text
+    assert "no kept run" in site.get("/networks/little").text
     assert len(made) == AT_ONCE
     site.get("/networks/little")
     assert len(made) == AT_ONCE, "what was made is stored"
@@ -121,7 +147,7 @@ def test_many_devices_are_summarized_while_the_page_is_there(backend: Backend, s
         thread.join()
     page = site.get("/networks/large").text
     assert 'id="pending"' not in page
-    assert "no run yet" in page
+    assert "no kept run" in page
 
 
 def _calls(work: Callable[[], object]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,20 @@ from starlette.testclient import TestClient
 
 from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
+from qosforge.device_state.drift_watch import (
+    DriftResult,
+    claim_check,
+    note_read,
+    record_check,
+    request_check,
+)
 from qosforge.device_state.last_known import last_known
 from qosforge.platforms.device_text import DeviceText
 from qosforge.resources import root
 from qosforge.runs.record.reason import NOT_MET, RECOVER, Reason
 from qosforge.runs.record.resolved_run import ROLLBACK_OF
-from qosforge.runs.record.tables import RunStatus, Verdict
+from qosforge.runs.record.summaries import PushSummary, ReadSummary
+from qosforge.runs.record.tables import JournalAction, RunStatus, Verdict
 from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from qosforge.web.views.network_runs import MOST
@@ -124,11 +132,18 @@ def test_a_port_without_a_policy_is_told_once(site: TestClient, backend: Backend
 
 def _overview(site: TestClient) -> str:
     page = site.get("/networks/campus").text
-    return " ".join(re.sub(r"<[^>]+>", " ", page[: page.index('id="last-read"')]).split())
+    return _words(page[: page.index('id="last-read"')])
+
+
+def _words(page: str) -> str:
+    """What a page says, without its markup."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).replace(" .", ".").split())
 
 
 @pytest.mark.usefixtures("ann")
-def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestClient, backend: Backend) -> None:
+def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(
+    site: TestClient, backend: Backend, inventories: Path
+) -> None:
     store = backend.run_requests.store
     assert "Policy none no run has ended yet" in _overview(site)
     run = store.create_run("campus", "gold", "f" * 64, {}).id
@@ -155,9 +170,9 @@ def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestC
     why = Reason("the table is full", "rollback", RECOVER, "e300")
     store.set_status(stuck, RunStatus.NEEDS_RECOVERY, reason=why)
     told = _overview(site)
-    assert "A run stopped half-way: silver on campus . e300 stands between two states" in told
+    assert "A run stopped half-way: silver on campus. e300 stands between two states" in told
     assert "Open the run" in told
-    assert "▲ a run stands half-way" in told
+    assert "Changes held up ✘ a run stands half-way" in told
     assert "may begin" not in told
     for _ in range(MOST):  # however many runs began since
         store.set_status(store.create_run("campus", "silver", "e" * 64, {}).id, RunStatus.NO_CHANGES)
@@ -170,12 +185,143 @@ def test_a_network_says_which_policy_it_holds_and_how_its_runs_ended(site: TestC
     )
     assert f'<a class="button primary" id="open-half-way" href="/runs/{stuck}">' in page
     assert f'<a class="button" href="/runs/{stuck}"' in site.get("/networks").text
-    form = " ".join(re.sub(r"<[^>]+>", " ", site.get("/runs/new?network=campus").text).split())
-    assert "A run stopped half-way: silver on campus . e300 stands between two states" in form
+    form = _words(site.get("/runs/new?network=campus").text)
+    assert "A run stopped half-way: silver on campus. e300 stands between two states" in form
     assert "may begin" not in form
     store.set_status(stuck, RunStatus.ROLLED_BACK, reason=why)
-    assert '<a class="button primary" href="/runs/new?network=campus">' in site.get("/networks/campus").text
-    assert '<a class="button" href="/runs/new?network=campus"' in site.get("/networks").text
+    assert '<a class="button" href="/runs/new?network=campus">' in site.get("/networks/campus").text
+    _with_an_address(inventories)
+    assert 'id="read-all" class="primary"' in site.get("/networks/campus").text, "nothing was read yet"
+    assert "Read all devices of campus" in site.get("/networks").text
+
+
+def _with_an_address(inventories: Path) -> None:
+    """Give a device of the campus a hostname."""
+    hosts = inventories / "campus" / "hosts.yaml"
+    hosts.write_text(hosts.read_text().replace("r1:\n", "r1:\n  hostname: r1.example.org\n", 1))
+
+
+def test_a_network_says_which_runs_are_not_over(site: TestClient, backend: Backend) -> None:
+    store = backend.run_requests.store
+    texts = startups(backend.networks.network("campus"))
+    record(store, backend.artifacts, "campus", texts, RunStatus.FAILED)
+    Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    assert 'id="open-' not in site.get("/networks/campus").text
+    assert "Changes open ✔ may begin" in _overview(site)
+
+    waits = store.create_run("campus", "silver", "e" * 64, {}).id
+    store.set_status(waits, RunStatus.NEEDS_APPROVAL, waits_for="approval")
+    told = _overview(site)
+    assert "… silver needs approval. It holds no device meanwhile. Open the run" in told
+    assert "Changes open ✔ may begin 1 run waits, and holds no device" in told
+    form = _words(site.get("/runs/new?network=campus").text)
+    assert "silver needs approval" in form
+    assert "A run does not wait for one that waits." in form
+    assert "Changes may begin at any time." in form
+    assert "You may start now" not in form
+
+    works = store.create_run("campus", "gold", "f" * 64, {}).id
+    store.set_status(works, RunStatus.RUNNING)
+    store.leases.acquire(works, ["r1", "r2"], 1800)
+    with store.stage(works, "push", PushSummary(devices=("r1", "r2"), errors=[])):
+        store.journal.append(works, "r1", JournalAction.TOUCHING)
+        store.journal.append(works, "r1", JournalAction.TOUCHED)
+        store.journal.append(works, "r2", JournalAction.TOUCHING)
+        second = store.create_run("campus", "bronze", "d" * 64, {}).id
+        store.set_status(second, RunStatus.RUNNING)
+        told, form = _overview(site), site.get("/runs/new?network=campus").text
+        answer = site.get("/networks").text
+    assert "● gold is under way: Push, 1 of 2 devices. Open the run" in told
+    assert "◷ bronze waits until another run gives its devices back. Open the run" in told
+    assert told.index("gold is") < told.index("silver needs"), "what is at work comes first"
+    assert "Changes busy ▲ 2 runs are under way" in told
+    now = "You may start now: this run waits for those of its devices that “gold” holds, at most an hour."
+    assert now in _words(form)
+    assert "Changes may begin" not in form
+    assert 'data-devices="r1 r2" data-after="it begins after gold on campus, which holds its devices"' in form
+    assert f'<a class="button" href="/runs/{works}" aria-label="Open the run that is not over on campus"' in answer
+    assert "● being changed" in _words(answer)
+    assert 'href="/runs/new?network=campus"' not in answer
+
+    Persons(backend).add("bob", Role.APPROVER, "campus").log_in(site)
+    for over in (works, second):
+        store.set_status(over, RunStatus.CANCELLED, reason=Reason("stopped", "push", RECOVER))
+    assert f'<a class="button" href="/runs/{waits}" aria-label="Review the run' in site.get("/networks").text
+    assert (
+        f'<a class="button primary" id="open-{waits}" href="/runs/{waits}">Review'
+        in site.get("/networks/campus").text
+    )
+
+
+def test_a_network_that_was_never_read_is_to_be_read(site: TestClient, backend: Backend, inventories: Path) -> None:
+    _with_an_address(inventories)
+    headers = Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    page = site.get("/networks/campus").text
+    assert '<button id="read-all" class="primary"' in page
+    assert '<a class="button" href="/runs/new?network=campus">' in page
+    assert 'hx-post="/networks/campus/read?go=true"' in site.get("/networks").text
+    answer = site.post("/networks/campus/read?go=true", headers=headers)
+    assert answer.headers["hx-redirect"] == "/networks/campus"
+    page = site.get("/networks/campus").text
+    assert "Reading begins." in page
+    assert "No device of this network was read yet" not in page, "it says what is being done"
+    elsewhere = site.post("/networks/campus/read", headers=headers).text
+    assert "hx-swap-oob" not in elsewhere, "a page that has no such button is not to change one"
+    sent = site.post("/networks/campus/read?tab=devices", headers=headers).text
+    assert '<div id="last-read"></div>' in sent, "nothing asks for it any more"
+    assert re.search(r'<button id="read-all" disabled[^>]* hx-swap-oob="true"', sent), "nor can it be asked twice"
+
+
+@pytest.mark.usefixtures("ann")
+def test_while_a_network_is_read_its_page_counts_the_devices(site: TestClient, backend: Backend) -> None:
+    database = backend.database
+    database.transact(lambda c: request_check(c, "campus", database.now(c)))
+    claimed = claim_check(database)
+    assert claimed is not None
+    all_of_them = len(backend.networks.network("campus").devices)
+    assert f"Reading the devices: 0 of {all_of_them} read." in site.get("/networks/campus").text
+    note_read(database, claimed[1], 4)
+    assert f"Reading the devices: 4 of {all_of_them} read." in site.get("/networks/campus").text
+    record_check(database, claimed[1], DriftResult(backend.access.now(), all_of_them))
+    assert "Reading the devices" not in site.get("/networks/campus").text
+
+
+def test_while_a_network_is_read_nothing_asks_for_that(
+    site: TestClient, backend: Backend, inventories: Path
+) -> None:
+    _with_an_address(inventories)
+    Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    assert 'id="networks" hx-get' not in site.get("/networks").text
+    database = backend.database
+    database.transact(lambda c: request_check(c, "campus", database.now(c)))
+    page = site.get("/networks").text
+    assert "campus ● reading begins 9 devices" in _words(page)
+    claimed = claim_check(database)
+    assert claimed is not None
+    note_read(database, claimed[1], 4)
+    page = site.get("/networks").text
+    assert "campus ● being read: 4 of 9" in _words(page)
+    assert "not read yet" not in _words(page)
+    assert re.search(r'id="networks" hx-get="/networks" hx-trigger="load delay:3s"', page), "it goes on by itself"
+    assert "Read all devices of campus" not in page
+    assert "New run" not in page
+    page = site.get("/networks/campus").text
+    assert re.search(r'<button id="read-all" disabled', page)
+    assert 'class="primary"' not in page[page.index('id="ways"') : page.index('id="overview"')]
+    assert "Read 4 ● being read" in _words(page)
+
+    _kept(backend)
+    site.get("/networks/campus")
+    page = site.get("/networks").text
+    assert "campus ● being read: 4 of 9" in _words(page)
+    assert "New run on campus" in page, "what it holds is known"
+    last = _kept(backend)
+    changed = {**last, "r1": last["r1"].replace("priority percent 50", "priority percent 30")}
+    record(backend.run_requests.store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    site.get("/networks/campus")
+    assert "campus ✘ last run failed ● being read: 4 of 9" in _words(site.get("/networks").text)
+    record_check(database, claimed[1], DriftResult(backend.access.now(), 9))
+    assert "being read" not in site.get("/networks").text
 
 
 @pytest.mark.usefixtures("ann")
@@ -197,11 +343,11 @@ def test_ports_treated_alike_are_told_once(site: TestClient, backend: Backend) -
     assert page.count("Queues of GigabitEthernet 0/0<") == 1
     assert 'Egress:</strong> as on <a href="#port-1">GigabitEthernet 0/0</a>' in page
     assert "4 queues that no class uses: 8 % of the link when all are busy" in told
-    assert "voice-video DSCP AF41, EF sent through queue 4" in told, (
+    assert "voice-video DSCP af41, ef sent through queue 4" in told, (
         "the class's name, not its beginning and a digest"
     )
     assert "voice-vi-" not in told
-    assert "network control (QOSFORGE-CTRL) DSCP CS6, CS7" in told
+    assert "network control (QOSFORGE-CTRL) DSCP cs6, cs7" in told
     other = {**startups(backend.networks.network("campus"))}
     record(backend.run_requests.store, backend.artifacts, "campus", other, RunStatus.ROLLED_BACK)
     assert "Ports with a policy 0 of 3" in " ".join(
@@ -215,7 +361,8 @@ def test_drift_is_marked_where_it_is_and_told_in_words(site: TestClient, backend
     site.get("/networks/campus")  # compares few devices at once; the list of networks tells what is known
     assert re.search(r"healthy.*none, <time", site.get("/networks").text, re.DOTALL)
     clean = site.get("/networks/campus/devices/r1").text
-    assert "No drift" in clean
+    assert "State no drift ✔ as the last run left it" in _words(clean)
+    assert "It is as campus-collaboration" in _words(clean)
     assert 'id="drifted"' not in clean
     changed = {**texts, "r1": texts["r1"].replace("priority percent 50", "priority percent 30")}
     assert changed != texts
@@ -242,7 +389,7 @@ def test_every_page_tells_drift_alike(site: TestClient, backend: Backend, monkey
         patched.setattr(type(backend.summaries), "_make_later", lambda *_: None)  # as if it took its time
         home = site.get("/").text
     assert _fact(home, "Drift") == "being compared"
-    assert "healthy" not in home, "nothing is known of it yet"
+    assert "healthy" in home, "what was read last is what the run left"
     page = site.get("/networks/campus?tab=checks").text  # compares few devices at once
     assert re.search(r"Drifted</dt>\s*<dd[^>]*>0</dd>", page)
     assert _fact(page, "State").startswith("none, ")
@@ -254,6 +401,145 @@ def test_every_page_tells_drift_alike(site: TestClient, backend: Backend, monkey
     assert re.search(r"Drifted</dt>\s*<dd[^>]*>1</dd>", page)
     assert _fact(page, "State") == "✘ 1 device drifted r1"
     assert _fact(site.get("/").text, "Drift") == "✘ 1 device drifted"
+
+
+def test_a_device_between_two_states_has_not_drifted(site: TestClient, backend: Backend) -> None:
+    store = backend.run_requests.store
+    texts = _kept(backend)
+    other = {**texts, "e300": startups(backend.networks.network("campus"))["e300"]}
+    stuck = store.create_run("campus", "impossible", "e" * 64, {}).id
+    store.set_status(stuck, RunStatus.RUNNING)
+    store.journal.append(stuck, "e300", JournalAction.TOUCHING)
+    record(store, backend.artifacts, "campus", other, RunStatus.FAILED)
+    Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    page = site.get("/networks/campus").text
+    assert "● being changed" in _words(page)
+    assert 'class="end qos-changing" href="/networks/campus/devices/e300#port-1"' in page
+    assert "qos-drifted" not in page.partition("</svg>")[2].partition("</svg>")[2]
+    device = _words(site.get("/networks/campus/devices/e300").text)
+    assert "● e300 is being changed: impossible on campus is under way." in device
+    assert "The device drifted" not in device
+
+    store.set_status(
+        stuck, RunStatus.NEEDS_RECOVERY, reason=Reason("the table is full", "rollback", RECOVER, "e300")
+    )
+    page = site.get("/networks/campus").text
+    assert re.search(r"Drifted</dt>\s*<dd[^>]*>–</dd>", page)
+    assert "Drifted – ✘ 1 half-way" in _overview(site), "nothing green beside it"
+    assert _words(page).count("✘ half-way") > 3, "its row, its ports and the words of the signs"
+    assert "1 device drifted" not in site.get("/networks").text
+    for part in ("?tab=links", "/drawing"):
+        assert "drifted:" not in site.get(f"/networks/campus{part}").text, part
+    page = site.get("/networks/campus/devices/e300").text
+    assert "✘ e300 stands between two states: impossible on campus stopped half-way; the service brings" in _words(
+        page
+    )
+    assert f'<a class="button primary" href="/runs/{stuck}">Open the run</a>' in page
+    assert "Somebody or something else changed it" not in page
+    assert "qos-drifted" not in page
+    assert "Where it is not as it was before" in page
+
+    store.journal.append(stuck, "e300", JournalAction.UNDONE)
+    store.set_status(stuck, RunStatus.ROLLED_BACK, reason=Reason("it was away", "push", RECOVER, "e300"))
+    assert re.search(r"Drifted</dt>\s*<dd[^>]*>1</dd>", site.get("/networks/campus").text)
+    page = site.get("/networks/campus/devices/e300").text
+    assert "Somebody or something else changed it. A new run of campus-collaboration brings it back." in _words(
+        page
+    )
+    assert 'href="/runs/new?network=campus&amp;policy=campus-collaboration"' in page
+    elsewhere = store.create_run("campus", "of-a-pipeline", "d" * 64, {})  # its text came with it
+    with store.stage(elsewhere.id, "read", ReadSummary(running=_stored(backend, texts), errors=[])):
+        pass
+    store.set_status(elsewhere.id, RunStatus.RUNNING)
+    store.set_status(elsewhere.id, RunStatus.KEPT)
+    record(store, backend.artifacts, "campus", other, RunStatus.FAILED)
+    page = site.get("/networks/campus/devices/e300").text
+    assert "A new run of of-a-pipeline brings it back." in _words(page)
+    assert "policy=of-a-pipeline" not in page, "it is no stored policy"
+
+
+def test_a_device_that_drifted_after_a_rollback_has_no_policy_to_run(site: TestClient, backend: Backend) -> None:
+    store, campus = backend.run_requests.store, backend.networks.network("campus")
+    _kept(backend)
+    kept = store.list_runs(networks=["campus"])[0]
+    back = store.create_run("campus", kept.policy, kept.policy_version, {ROLLBACK_OF: kept.id})
+    with store.stage(back.id, "read", ReadSummary(running=_stored(backend, startups(campus)), errors=[])):
+        pass
+    store.set_status(back.id, RunStatus.RUNNING)
+    store.set_status(back.id, RunStatus.KEPT)
+    changed = {**startups(campus), "r1": configured(campus, POLICY)["r1"]}
+    record(store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    told = _words(site.get("/networks/campus/devices/r1").text)
+    assert "it is not as Rollback of campus-collaboration" in told
+    assert "No policy is in force on campus that a run could bring back" in told
+    assert "new run of that policy" not in told
+    record(store, backend.artifacts, "campus", startups(campus), RunStatus.KEPT)
+    record(store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    assert "A new run of campus-collaboration brings it back." in _words(
+        site.get("/networks/campus/devices/r1").text
+    )
+
+
+def test_the_list_of_networks_says_what_the_matter_is(site: TestClient, backend: Backend) -> None:
+    store, campus = backend.run_requests.store, backend.networks.network("campus")
+    texts = _kept(backend)
+    Persons(backend).add("olga", Role.OPERATOR, "campus").log_in(site)
+    site.get("/networks/campus")  # compares few devices at once
+    assert "campus ✔ healthy" in _words(site.get("/networks").text)
+    changed = {**texts, "r1": texts["r1"].replace("priority percent 50", "priority percent 30")}
+    last = record(store, backend.artifacts, "campus", changed, RunStatus.FAILED)
+    assert "campus ✘ last run failed" in _words(site.get("/networks").text)
+    site.get("/networks/campus")
+    why = Reason("after the push the objectives are not met", "measure-after", NOT_MET)
+    broken = store.create_run("campus", "silver", "e" * 64, {}).id
+    store.set_status(broken, RunStatus.ROLLED_BACK, Verdict.BROKEN, reason=why)
+    assert "campus ▲ drifted: r1" in _words(site.get("/networks").text)
+    record(store, backend.artifacts, "campus", texts, RunStatus.REJECTED)
+    site.get("/networks/campus")
+    assert "campus ▲ last run rejected by checks" in _words(site.get("/networks").text)
+    stuck = store.create_run("campus", "silver", "e" * 64, {}).id
+    store.journal.append(stuck, "e300", JournalAction.TOUCHING)
+    store.set_status(
+        stuck, RunStatus.NEEDS_RECOVERY, reason=Reason("the table is full", "rollback", RECOVER, "e300")
+    )
+    page = site.get("/networks").text
+    assert "campus ✘ half-way: e300" in _words(page)
+    assert page.count('id="net-run-campus"') == 1
+    assert last not in page, "one run stands there"
+    store.journal.append(stuck, "e300", JournalAction.UNDONE)
+    store.set_status(stuck, RunStatus.CANCELLED, reason=why)
+
+    kept = next(run for run in store.list_runs(networks=["campus"]) if run.status is RunStatus.KEPT)
+    back = store.create_run("campus", kept.policy, kept.policy_version, {ROLLBACK_OF: kept.id})
+    with store.stage(back.id, "read", ReadSummary(running=_stored(backend, startups(campus)), errors=[])):
+        pass
+    store.set_status(back.id, RunStatus.RUNNING)
+    store.set_status(back.id, RunStatus.KEPT)
+    site.get("/networks/campus")
+    assert "campus holds no policy" in _words(site.get("/networks").text)
+
+
+@pytest.mark.usefixtures("ann")
+def test_what_the_last_look_could_not_compare_is_told_as_long_as_that_is_so(
+    site: TestClient, backend: Backend
+) -> None:
+    campus = backend.networks.network("campus")
+    backend.database.transact(lambda connection: request_check(connection, "campus", backend.access.now()))
+    claimed = claim_check(backend.database)
+    assert claimed is not None
+    names = tuple(device.name for device in campus.devices)
+    record_check(backend.database, claimed[1], DriftResult(backend.access.now(), uncompared=names))
+    assert "Not compared No run has left anything to compare with on: b256, b56" in _words(
+        site.get("/networks/campus?tab=checks").text
+    )
+    _kept(backend)
+    site.get("/networks/campus")
+    assert "Not compared" not in site.get("/networks/campus?tab=checks").text
+
+
+def _stored(backend: Backend, texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: backend.artifacts.put_text(text) for name, text in texts.items()}
 
 
 def _fact(page: str, name: str) -> str:
@@ -313,7 +599,9 @@ def test_a_device_that_cannot_be_read_is_reported_with_the_hint(
     assert answer.status_code == 200
     assert "The device could not be read now" in answer.text
     assert "start the lab" in answer.text
-    assert "No drift" in answer.text, "what is known stands beside it"
+    assert "State not known ✘ not reached when last read: no drift" in _words(answer.text)
+    assert "✔ as the last run left it" not in _words(answer.text), "what is old is not told as what is"
+    assert re.search(r"It was then as\s", answer.text), "what is known stands beside it"
     assert site.post("/networks/campus/devices/r1/now").status_code == 403, "no token of the page"
     assert site.post("/networks/infn-fnal/devices/router1/now", headers=ann).status_code == 403
 

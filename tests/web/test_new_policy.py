@@ -14,6 +14,7 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.jobs.queue import JobProgress
 from qosforge.compute import TooBusy
+from qosforge.device_state.drift_watch import DriftResult, claim_check, record_check
 from qosforge.device_state.last_known import last_known
 from qosforge.policy_library.groups import STARTING_POINTS
 from qosforge.resources import root
@@ -143,6 +144,28 @@ def test_of_a_network_that_is_not_checked_as_a_whole_no_more_is_promised(
 
     monkeypatch.setattr(backend.jobs, "submit", here)
     monkeypatch.setattr(starting_points, "MAX_WHOLE_DEVICES", 1)
+    assert "? no errors found on campus; 9 devices were never read" in re.sub(r"<[^>]+>", "", new_policy(site))
+    texts = startups(backend.networks.network("campus"))
+    record(backend.run_requests.store, backend.artifacts, "campus", texts, RunStatus.KEPT)
     page = re.sub(r"<[^>]+>", "", new_policy(site))
     assert "no errors on campus" not in page
     assert "compiles without errors for campus; a run checks the rest" in page
+
+
+def test_the_starting_points_wait_for_devices_that_are_read_and_say_which_could_not_be(
+    site: TestClient, backend: Backend
+) -> None:
+    headers = Persons(backend).add("olga", Role.OPERATOR).log_in(site)
+    assert site.post("/networks/campus/read", headers=headers).status_code == 200
+    page = new_policy(site)
+    assert "The 9 devices of campus are being read" in page
+    assert "every 1s" in page
+    asked = {"network": "campus", "state": "campus reading"}
+    assert site.get("/policies/new/starts", params=asked).status_code == 204
+    claimed = claim_check(backend.database)
+    assert claimed is not None
+    record_check(backend.database, claimed[1], DriftResult(backend.access.now(), unread={"r1": "no answer"}))
+    page = poll(site, state="campus reading")
+    assert "The 9 devices of campus were never read." in page
+    assert "r1: no answer" in page
+    assert "Read the 9 devices" in page

@@ -25,6 +25,8 @@ from qosforge.web.views.policy_search import AT_ONCE
 from qosforge.web.views.starting_points import start_fits
 from tests.principals import somebody
 from tests.web.people import Persons
+from tests.web.recorded import record, startups
+from tests.web.test_runs import told
 
 GOLD = """version: 1
 intent: gold
@@ -87,7 +89,9 @@ def test_a_new_policy_begins_from_a_recommended_one(client: TestClient, persons:
     assert set(offered("nowhere")[1]) <= {"rfc4594-4-basic"}
 
 
-def test_the_starting_point_that_fits_the_network_is_recommended(client: TestClient, persons: Persons) -> None:
+def test_the_starting_point_that_fits_the_network_is_recommended(
+    client: TestClient, persons: Persons, backend: Backend
+) -> None:
     persons.add("ann", Role.OPERATOR).log_in(client)
 
     def starts(network: str, **asked: str) -> str:
@@ -101,23 +105,43 @@ def test_the_starting_point_that_fits_the_network_is_recommended(client: TestCli
     def chosen(page: str) -> list[str]:
         return re.findall(r'name="from" value="([^"]*)" checked', page)
 
+    def cards(page: str) -> dict[str, str]:
+        found = re.findall(r"<label.*?<strong>([^<]*)</strong>(.*?)</label>", page, re.DOTALL)
+        return {name: " ".join(re.sub(r"<[^>]+>", "", text).split()) for name, text in found}
+
     first = client.get("/policies/new", params={"network": "campus"}).text
     assert "are being compiled for campus" in first
     assert chosen(first) == []
     page = starts("campus")
-    cards = dict(re.findall(r"<strong>([^<]*)</strong>(.*?)</label>", page, re.DOTALL))
-    words = {name: re.sub(r"<[^>]+>", "", text) for name, text in cards.items()}
+    words = cards(page)
     assert "1 error on campus: s2950" in words["rfc4594-4"]
     assert "errors on campus: s2950, s2970, ers5510" in words["rfc4594-8"]
-    assert [name for name, text in words.items() if "recommended" in text] == ["rfc4594-4-basic"]
-    assert "? no errors found on campus; 9 were never read: read them to be sure" in words["rfc4594-4-basic"]
-    assert chosen(page) == ["rfc4594-4-basic"]
+    assert "? no errors found on campus; 9 devices were never read" in words["rfc4594-4-basic"]
+    # What is configured on devices that were never read may be in the way.
+    assert chosen(page) == []
+    assert "recommended" not in " ".join(words.values())
+    assert "status-kept" not in page
+    assert "is-ok" not in page
+    assert "The 9 devices of campus were never read." in page
+    assert 'formaction="/networks/campus/read"' in page
+
+    for name in ("campus", "itesm-wan"):
+        texts = startups(backend.networks.network(name))
+        record(backend.run_requests.store, backend.artifacts, name, texts, RunStatus.KEPT)
+    page = starts("campus")
+    words = cards(page)
+    assert "never read" not in page
+    assert "1 error on campus: ers5510" in words["rfc4594-4-basic"], "of what it was read to hold"
+    assert [name for name, text in words.items() if "recommended" in text] == ["campus-collaboration"]
+    assert "recommended the only one without errors ✔ no errors on campus" in words["campus-collaboration"]
+    assert chosen(page) == ["campus-collaboration"]
     # What a person chose stays chosen, whatever is recommended.
     assert chosen(starts("campus", offered="rfc4594-4", **{"from": "rfc4594-8"})) == ["rfc4594-8"]
-    assert chosen(client.get("/policies/new", params={"network": "campus"}).text) == ["rfc4594-4-basic"]
+    assert chosen(client.get("/policies/new", params={"network": "campus"}).text) == ["campus-collaboration"]
     # Each network has its own.
-    page = starts("itesm-wan", offered="rfc4594-4-basic", **{"from": "rfc4594-4-basic"})
+    page = starts("itesm-wan", offered="campus-collaboration", **{"from": "campus-collaboration"})
     assert chosen(page) == ["rfc4594-4"]
+    assert "recommended the simplest without errors" in cards(page)["rfc4594-4"]
 
 
 def test_of_a_large_network_starting_points_are_compiled_and_not_checked_as_a_whole(
@@ -141,8 +165,9 @@ def test_policies_stand_in_groups_with_what_they_are_for(
     persons.add("ann", Role.OPERATOR).log_in(client)
     run = backend.run_requests.store.create_run("campus", "gold", "0" * 64, {})
     page = client.get("/policies").text
-    own, starting, papers = (page.index(f'id="{part}"') for part in ("own", "starting-points", "papers"))
-    assert own < page.index(f'<a href="/runs/{run.id}">campus</a>') < starting
+    parts = ("active", "own", "starting-points", "papers")
+    active, own, starting, papers = (page.index(f'id="{part}"') for part in parts)
+    assert active < page.index(f'<a href="/runs/{run.id}">campus</a>') < own < starting
     assert starting < page.index('<a href="/policies/rfc4594-4">') < papers
     assert papers < page.index('<a href="/policies/impossible">')
     assert 'href="/policies/new?from=impossible"' not in page
@@ -160,13 +185,15 @@ def test_a_drawing_says_in_words_what_each_class_gets(client: TestClient, person
         'aria-label="real-time: up to 30 %, served first; network-control: 5 % of the rest; '
         'assured-elastic: 50 % of the rest; default: 45 % of the rest"' in page
     )
-    widths = [float(width) for width in re.findall(r'class="class-. part" x="[0-9.]+" width="([0-9.]+)"', page)]
+    widths = [
+        float(width) for width in re.findall(r'class="class-[0-9]+ part" x="[0-9.]+" width="([0-9.]+)"', page)
+    ]
     assert widths == pytest.approx([30, 3.5, 35, 31.5], abs=0.02)
     assert "delay p99 150 ms, jitter 50 ms, loss 1 %" in page
     assert "no measurements" in page
     for name in shipped_policies():  # strict priority, weights, rates and trees fit the bar, too
         ends = re.findall(
-            r'class="class-. part" x="([0-9.]+)" width="([0-9.]+)"', client.get(f"/policies/{name}").text
+            r'class="class-[0-9]+ part" x="([0-9.]+)" width="([0-9.]+)"', client.get(f"/policies/{name}").text
         )
         assert ends, name
         assert all(float(width) > 0 for _, width in ends), name
@@ -182,6 +209,24 @@ def test_a_card_says_which_class_is_served_first(client: TestClient, persons: Pe
         "70 % of the rest",
         "30 % of the rest",
     ]
+
+
+def test_twelve_classes_have_twelve_colours_and_the_strip_is_explained(
+    client: TestClient, persons: Persons
+) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    page = client.get("/policies/rfc4594-12").text
+    colours = re.findall(r'class="class-(\d+) part"', page)
+    assert len(colours) == len(set(colours)) == 12
+    styles = client.get(re.findall(r'href="([^"]*site\.css[^"]*)"', page)[0]).text
+    for colour in colours:
+        assert f".class-{colour} {{ --class: light-dark(#" in styles, colour
+    cards = client.get("/policies").text.split("<article")
+    (card,) = (one for one in cards if '<a href="/policies/campus-collaboration">' in one)
+    assert card.count('is-first" title="served first"') == 1
+    assert 'href="/runs/new?policy=campus-collaboration"' in card, "it has measurements, so it can run as it is"
+    (other,) = (one for one in cards if '<a href="/policies/rfc4594-4">' in one)
+    assert "/runs/new" not in other
 
 
 def test_a_class_says_the_marks_of_both_layers(client: TestClient, persons: Persons) -> None:
@@ -387,11 +432,46 @@ def test_a_policy_that_was_rolled_back_says_what_stands_there_now(
         shown = " ".join(re.sub(r"<[^>]+>", " ", page).split())
         return re.sub(r" \d{4}-\d\d-\d\d \S+ UTC", "", shown)
 
-    assert "campus ↩ rolled back to before stairs stands there now" in told("/policies?q=steps")
-    assert "↩ rolled back to before stairs stands there now" in told("/policies/steps")
+    assert "campus ↩ rolled back to before stairs is in force on campus" in told("/policies?q=steps")
+    assert "↩ rolled back to before stairs is in force on campus" in told("/policies/steps")
+    assert "✔ in force on campus since" in told("/policies?q=stairs")
+    assert "✔ in force since" in told("/policies/stairs")
     again = store.create_run("campus", "stairs", "e" * 64, {ROLLBACK_OF: first}).id
     store.set_status(again, RunStatus.KEPT)
-    assert "campus ↩ rolled back to before no policy that was kept stands there now" in told("/policies?q=steps")
+    assert "campus ↩ rolled back to before none in force on campus" in told("/policies?q=steps")
+
+
+def test_what_a_network_holds_stands_first_whose_ever_it_is(
+    client: TestClient, persons: Persons, backend: Backend, gold: None
+) -> None:
+    persons.add("ann", Role.OPERATOR).log_in(client)
+    store = backend.run_requests.store
+    assert 'id="active"' not in client.get("/policies").text
+
+    def ran(policy: str, network: str, status: RunStatus) -> str:
+        run = store.create_run(network, policy, "f" * 64, {}).id
+        reason = Reason("not met", "measure-after", "ask for less") if status is RunStatus.ROLLED_BACK else None
+        store.set_status(run, status, reason=reason)
+        return run
+
+    def first() -> dict[str, str]:
+        part = client.get("/policies").text.partition('id="active"')[2].partition("</section>")[0]
+        rows = re.findall(r'<h3><a href="/policies/([^"]+)">(.*?)</tr>', part, re.DOTALL)
+        return {name: " ".join(re.sub(r"<[^>]+>", " ", row).split()) for name, row in rows}
+
+    ran("campus-collaboration", "campus", RunStatus.KEPT)
+    assert list(first()) == ["campus-collaboration"], "a shipped one, too"
+    assert "✔ in force on campus since" in first()["campus-collaboration"]
+    ran("impossible", "campus", RunStatus.ROLLED_BACK)
+    ran("gold", "itesm", RunStatus.NEEDS_APPROVAL)
+    assert list(first()) == ["gold", "campus-collaboration", "impossible"]
+    assert re.search(r"campus ↩ rolled back \d", first()["impossible"]), (
+        "out of the fold, and a space before the date"
+    )
+    assert _shown(client, state="in_force") == ["campus-collaboration"]
+    ran("gold", "campus", RunStatus.KEPT)
+    assert "campus-collaboration" not in first(), "gold took its place"
+    assert "campus replaced" in told(client.get("/policies")).partition("campus-collaboration")[2]
 
 
 def test_many_policies_come_a_page_at_a_time(client: TestClient, persons: Persons, backend: Backend) -> None:

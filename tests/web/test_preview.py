@@ -18,10 +18,12 @@ from qosforge.access.roles import Role
 from qosforge.api.backend import Backend, open_backend
 from qosforge.api.previews import PreviewRequest
 from qosforge.deploy.fleet import Fleet
+from qosforge.deploy.not_saved import LiveState
 from qosforge.device_state.last_known import last_known, store_readings
 from qosforge.errors import DeviceError, Place
 from qosforge.intent.policy_source import PolicySource
 from qosforge.inventory.loader import load_network
+from qosforge.reports import folded_findings
 from qosforge.reports.preview import PolicyPreview
 from qosforge.resources import root
 from qosforge.runs.record.summaries import ValidateSummary
@@ -34,6 +36,19 @@ from tests.web.furnished import ADMIN, NETWORK, POLICY, furnish
 from tests.web.people import Persons
 
 CAMPUS = (root() / "policies" / "campus-collaboration.yaml").read_text(encoding="utf-8")
+PLAIN = """
+version: 1
+intent: plain
+description: One class on the one router between the others.
+classes:
+  - name: voice
+    match: {any: [{dscp: [ef]}]}
+    treatment: {priority: {percent: 10}}
+  - name: default
+    treatment: {bandwidth: {remaining_percent: 100}}
+apply:
+  - {role: middle, interfaces: wan, direction: output}
+"""
 READ_AT = datetime.now(UTC) - timedelta(hours=1)
 Form = dict[str, str]
 
@@ -150,9 +165,47 @@ def test_lines_that_a_run_would_refuse_are_told_where_devices_are_reached_themse
     assert "a run is rejected unless “Enter unconfirmed lines, too” is ticked" in told
     assert re.search(r'data-unless-accepted="Cannot start: \d devices? would be given unconfirmed lines', page)
     lab = _preview(client, viewer, _form())
-    assert "✔ No errors" in _plain(lab)
+    assert "▲ No errors" not in _plain(lab)
     assert "data-unless-accepted" not in lab
     assert "lines-unconfirmed" in lab, "it is told all the same"
+
+
+def test_no_errors_is_green_only_without_warnings(client: TestClient, viewer: dict[str, str]) -> None:
+    def head(text: str) -> tuple[str, str]:
+        page = _preview(client, viewer, _form(text))
+        found = re.search(r'<p class="message ([a-z]*)" data-said.*?</strong>(.*?)</p>', page, re.DOTALL)
+        assert found is not None
+        assert "✔ No errors" not in _plain(page) or found[1] == "good"
+        return found[1], _plain(found[2])
+
+    look, counts = head(CAMPUS)
+    assert look == ""
+    assert re.search(r"▲ \d+ warnings", counts)
+    look, counts = head(PLAIN)
+    assert look == "good", counts
+    assert "warning" not in counts
+
+
+def test_warnings_are_counted_at_the_head_as_they_are_listed(
+    client: TestClient, viewer: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folded_findings, "MOST_SINGLE", 2)
+    page = _preview(client, viewer, _form((root() / "policies" / "impossible.yaml").read_text(encoding="utf-8")))
+    listed = page[page.index('class="preview-findings"') :]
+    many = [int(n) for n in re.findall(r"<summary><span[^>]*>▲ (\d+) warnings?</span>", listed)]
+    assert many, "those of one kind are one line"
+    other = re.search(r"▲ (\d+) more warnings?", listed)
+    shown = listed[: other.start()] if other else listed
+    alone = re.sub(r'<details id="fold-.*?</details></li>', "", shown, flags=re.DOTALL)
+    single = re.findall(r'<li class="said row-warning">', alone)
+    told = re.search(r"▲ (\d+) warnings?", _plain(page))
+    assert told is not None
+    assert len(single) <= 4
+    assert int(told[1]) == sum(many) + len(single) + (int(other[1]) if other else 0)
+
+
+def test_reading_devices_is_offered_where_one_has_an_address(client: TestClient, viewer: dict[str, str]) -> None:
+    assert "Read the devices now" not in _preview(client, viewer, _form()), "no lab of them is up"
 
 
 def test_that_nothing_could_be_measured_is_told_at_the_head(client: TestClient, viewer: dict[str, str]) -> None:
@@ -161,8 +214,11 @@ def test_that_nothing_could_be_measured_is_told_at_the_head(client: TestClient, 
         _preview(client, viewer, _form(network="bare") | {"done": "9"}, "/preview/rest"),
     ):
         told = _plain(page)
-        assert "▲ No errors" in told
-        assert "bare describes no traffic: nothing would be measured (measurements of the policy: " in told
+        head = re.search(r'<p class="message[^>]*data-said.*?</p>', page, re.DOTALL)
+        assert head is not None
+        assert _plain(head[0]).strip().startswith("▲ Nothing can be measured"), "before what else is to be said"
+        assert "bare describes no traffic to measure" in told
+        assert "No errors" not in told
         assert 'data-unless-unmeasured="Cannot start: nothing could be measured on bare; choose' in page
         assert "It is being simulated" not in told
 
@@ -190,7 +246,7 @@ def test_a_preview_in_parts_tells_in_the_end_what_a_run_would_be_rejected_for(
     assert "▲ No errors" in _plain(page)
     assert "a run is rejected unless “Enter unconfirmed lines, too” is ticked" in _plain(page)
     assert 'data-unless-accepted="Cannot start' in page
-    assert "✔ No errors" in _plain(rest())
+    assert "▲ No errors" not in _plain(rest())
     page = rest(text=(root() / "policies" / "impossible.yaml").read_text(encoding="utf-8"))
     assert re.search(r"\d objectives? (is|are) below what the links", _plain(page))
     assert re.search(r'data-would="[^"]+; \d objectives? (is|are) beyond what the links allow"', page)
@@ -241,7 +297,7 @@ def test_findings_have_their_numbers_places_and_mends(client: TestClient, viewer
     assert f'data-line="{line}"' in page
     assert re.search(r"[0-9]+ warnings .*[0-9]+ notes", told)
     # Lines that no source confirms are rows: what they are, how each is confirmed, and where they stand.
-    assert re.search(r"<td><code>strict-priority unicast 4</code></td>\s*<td>strict-priority \?</td>", page)
+    assert re.search(r"<td><code>strict-priority unicast 4</code></td>\s*<td[^>]*>strict-priority \?</td>", page)
 
 
 def test_its_findings_are_grouped_and_counted_as_those_of_a_run(tmp_path: Path) -> None:
@@ -349,7 +405,8 @@ def test_a_wrong_text_is_reported_with_its_lines_and_keeps_the_last_preview(
     assert answer.status_code == 200
     assert answer.headers["x-preview"] == "refused"
     assert "This cannot be compiled: 1 problem" in _plain(answer.text)
-    assert 'data-line="' in answer.text
+    assert "It stands above the policy" in _plain(answer.text)
+    assert "150" not in _plain(answer.text), "the editor's own list has it, and says it once"
     assert "preview-good" not in answer.text
     broken = client.post("/preview", data=_form("version: 1\n  intent: ["), headers=viewer)
     assert broken.headers["x-preview"] == "refused"
@@ -397,6 +454,37 @@ def test_what_a_device_holds_is_reported_as_text(
         assert "<script>" not in _preview(client, viewer, form | {"network": "other"}, path)
 
 
+def test_what_was_not_saved_when_a_device_was_last_read_stands_against_it(
+    client: TestClient, backend: Backend, viewer: dict[str, str]
+) -> None:
+    """It is said of devices that would change, in the words of a run; where it is not known, nothing is."""
+    network = backend.networks.network("other")
+    texts = said_by({name: _startup(name) for name in ("r1", "r2", "e300")})
+    lines = ("+snmp-server location cellar", "+ip access-list standard 7 / permit any", "-hostname R1")
+    store, artifacts = backend.run_requests.store, backend.artifacts
+    store_readings(store, artifacts, network, texts, READ_AT, unsaved={"r1": lines, "r2": ()})
+    page = _preview(client, viewer, _form() | {"network": "other"})
+    against = re.search(r'data-cannot="Cannot start: ([^"]*)"', page)  # beside the button that starts
+    assert against
+    assert "r1" in against[1]
+    told = _plain(page)
+    assert told.count("running and startup configuration differ") == 1
+    assert (
+        "running and startup configuration differ in 3 lines: +snmp-server location cellar; "
+        "+ip access-list standard 7 / permit any; -hostname R1; a push would make that permanent, or lose it"
+        in told
+    )
+    assert "then have it read again (“Read the devices now” in a preview" in told
+    device = _plain(client.get("/networks/other/devices/r1", headers=viewer).text)
+    assert "Not saved: running and startup configuration differ in 3 lines: +snmp-server location cellar" in device
+    assert "differ in" not in client.get("/networks/other/devices/r2", headers=viewer).text
+    part = _plain(_preview(client, viewer, _form(device="r1") | {"network": "other"}, "/preview/device"))
+    assert "differ in 3 lines" in part
+
+    store_readings(store, artifacts, network, texts, READ_AT)
+    assert "differ in" not in _preview(client, viewer, _form() | {"network": "other"})
+
+
 def test_devices_are_read_when_asked(
     client: TestClient, viewer: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -404,9 +492,9 @@ def test_devices_are_read_when_asked(
 
     def read(fleet: Fleet, devices: object = ()) -> object:
         error = DeviceError("the device does not answer", Place(device="r1"), "look at its management address")
-        return said_by({"e300": _startup("e300")}), {"r1": error}
+        return LiveState(said_by({"e300": _startup("e300")})), {"r1": error}
 
-    monkeypatch.setattr("qosforge.api.previews.read_each", read)
+    monkeypatch.setattr("qosforge.api.previews.read_each_live_state", read)
     page = _plain(_preview(client, viewer, _form(live="true")))
     assert "1 device could not be read just now: r1: the device does not answer" in page
     assert "never read" not in page

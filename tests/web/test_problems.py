@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -80,7 +82,7 @@ def test_every_failure_is_a_page_or_a_message(
     message = client.post(f"/trial/{what}", headers=session | HTMX)
     for answer in (page, message):
         assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
-        assert told in answer.text
+        assert told.lower() in answer.text.lower()
         assert "secret" not in answer.text
         assert "script-src 'self'" in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
@@ -99,6 +101,90 @@ def test_an_unknown_address_is_reported_with_the_menu(client: TestClient, sessio
     client.cookies.clear()
     stranger = client.get("/nothing/here")
     assert (stranger.status_code, 'aria-label="Main"' in stranger.text) == (404, False)
+
+
+def test_a_missing_network_is_told_as_one_that_is_not_to_be_seen(client: TestClient, persons: Persons) -> None:
+    bea = persons.add("bea", Role.OPERATOR, "campus").log_in(client)
+    said = []
+    for name in ("infn-fnal", "nix-nix-n"):  # one is there
+        for part in ("", "/audit", "/devices/router1"):
+            answer = client.get(f"/networks/{name}{part}")
+            assert f"There is no network {name}, or you may not see it" in answer.text
+            assert "You are operator on campus." in answer.text
+            assert '<a class="button primary" href="/networks">Networks</a>' in answer.text
+            plain = answer.text.replace(name, "").replace(answer.headers["x-request-id"], "")
+            said.append(
+                (part, answer.status_code, re.sub(r'content="[0-9a-f]{64}"|value="[0-9a-f]{64}"', "", plain))
+            )
+    assert said[:3] == said[3:]
+    fragment = client.post("/networks/nix/devices/r1/now", headers=bea)
+    assert "There is no network nix, or you may not see it" in fragment.text
+
+
+def test_a_missing_device_is_told_by_its_name_and_leads_to_its_network(
+    client: TestClient, persons: Persons
+) -> None:
+    bea = persons.add("bea", Role.OPERATOR, "campus").log_in(client)
+    answer = client.get("/networks/campus/devices/nix")
+    assert answer.status_code == 404
+    assert "<h1>There is no device nix in campus</h1>" in answer.text
+    assert "The network has r1, r2, " in answer.text
+    assert '<a class="button primary" href="/networks/campus">campus</a>' in answer.text
+    assert "There is no network" not in answer.text
+    fragment = client.post("/networks/campus/devices/nix/now", headers=bea)
+    assert "There is no device nix in campus" in fragment.text
+
+
+def test_pages_for_administrators_say_so_and_what_one_is(client: TestClient, persons: Persons) -> None:
+    persons.add("cid", Role.OPERATOR, "campus").log_in(client)
+    for path, told in (
+        ("/users", "Users: for administrators of every network. You are operator on campus."),
+        ("/webhooks", "Webhooks: for administrators of every network."),
+        ("/calls", "Audit log: for administrators."),
+    ):
+        answer = client.get(path)
+        assert (answer.status_code, told in answer.text) == (403, True), answer.text
+        assert '<a class="button primary" href="/">' in answer.text
+
+
+def shared_beginning(*words: str) -> str:
+    """What all of them begin with."""
+    return "".join(letters[0] for letters in takewhile(lambda some: len(set(some)) == 1, zip(*words, strict=True)))
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(client: TestClient, persons: Persons, backend: Backend) -> None:
+    store = backend.run_requests.store
+    near = [store.create_run("campus", "gold", "f" * 64, {}).id for _ in range(2)]
+    far = store.create_run("infn-fnal", "gold", "f" * 64, {}).id
+    common = shared_beginning(*near, far)
+    short = near[0][: len(shared_beginning(*near)) + 1]
+    persons.add("dan", Role.VIEWER, "campus").log_in(client)
+    for path in (f"/runs/{short}?tab=events", f"/runs/{short.upper()}?tab=events"):
+        led = client.get(path)
+        assert (led.status_code, led.headers["location"]) == (303, f"/runs/{near[0]}?tab=events")
+    several = client.get(f"/runs/{common}")
+    assert (several.status_code, f"Several runs begin with {common}" in several.text) == (404, True)
+    assert near[0] not in several.text
+    missing = [
+        client.get(f"/runs/{wanted}")
+        for wanted in (far, far[:-1], "0" * 13, "00000000-0000-7000-8000-000000000000")
+    ]
+    for answer in missing:
+        assert answer.status_code == 404
+        assert re.search(r"There is no run [0-9a-f-]+, or you may not see it", answer.text)
+        assert '<a class="button primary" href="/runs">Runs</a>' in answer.text
+    persons.add("eli", Role.VIEWER, "infn-fnal").log_in(client)
+    assert client.get(f"/runs/{common}").headers["location"] == f"/runs/{far}", "of those that one may see"
+    client.cookies.clear()
+    assert client.get(f"/runs/{short}").headers["location"] == f"/login?to=%2Fruns%2F{short}"
+
+
+def test_who_has_to_log_in_is_told_what_for(client: TestClient, persons: Persons) -> None:
+    for path, told in (("/runs", "Runs"), ("/networks/campus?tab=links", "Networks"), ("/users", "Users")):
+        page = client.get(client.get(path).headers["location"]).text
+        assert f"Log in to go on to {told}." in page
+    assert "to go on to" not in client.get("/login").text
+    assert "to go on to" not in client.get("/login?to=%2Fruns&because=logged-out").text
 
 
 def test_a_wrong_method_is_reported_plainly(client: TestClient, session: dict[str, str]) -> None:
@@ -132,7 +218,7 @@ def test_without_any_role_one_is_reported_whom_to_ask(client: TestClient, person
     persons.add("new")
     answer = client.post("/login", data={"name": "new", "password": "correct horse battery"}, follow_redirects=True)
     assert answer.status_code == 403
-    assert "ask an admin for the role" in answer.text
+    assert "ask an administrator for the role" in answer.text
     assert "Log out" in answer.text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import math
 import pstats
 
 from qosforge.deltaq.objective import BoundVerdict, Quantity
@@ -10,9 +11,9 @@ from qosforge.reports.verdict_rows import VerdictRow
 from qosforge.web.views.run_verdicts import RunVerdicts
 
 
-def row(path: int, outcome: str) -> VerdictRow:
-    seen = Quantity.of(0.05)
-    bound = BoundVerdict.model_construct(label="delay p95", observed=seen, outcome=outcome)
+def row(path: int, outcome: str, delay: float = 0.05) -> VerdictRow:
+    seen = Quantity.of(delay)
+    bound = BoundVerdict.model_construct(label="delay p95", observed=seen, outcome=outcome, requested=0.03)
     return VerdictRow("one", "voice", f"a→{path}", {"after": bound}, {"after": "measured"}, "measured")
 
 
@@ -20,6 +21,29 @@ def shown(rows: tuple[VerdictRow, ...]) -> tuple[list[VerdictRow], list[VerdictR
     verdicts = RunVerdicts.__new__(RunVerdicts)
     verdicts.__dict__["rows"] = rows
     return verdicts.shown("voice")
+
+
+def test_what_exceeds_its_bound_the_most_comes_first() -> None:
+    late = [row(path, "broken", delay) for path, delay in enumerate((0.0306, 0.0389, math.inf, 0.0384))]
+    met = [row(path, "met", 0.01) for path in (7, 8)]
+    first, others = shown((*met, *late))
+    assert [one.path for one in first] == ["a→2", "a→1", "a→3", "a→0"]
+    assert others == met
+
+
+def test_what_is_open_for_one_reason_stands_together_where_it_is_much() -> None:
+    """Rows that are broken are never folded."""
+    open_rows = [row(path, "inconclusive") for path in range(5)]
+    for one in open_rows:
+        one.bound.__dict__.update(low=Quantity.of(0.01), high=Quantity.of(0.02), requested=0.03, quantile=0.99)
+        one.bound.__dict__.update(heavy_tail=False)
+    broken = row(9, "broken")
+    verdicts = RunVerdicts.__new__(RunVerdicts)
+    verdicts.__dict__["rows"] = (*open_rows, broken)
+    seen, [(reason, folded)] = verdicts.apart([*open_rows, broken])
+    assert (seen, folded) == ([broken], open_rows)
+    assert (reason.reason, reason.count, reason.quantiles) == ("few", 5, ("99 %",))
+    assert verdicts.apart([*open_rows[:3], broken]) == ([*open_rows[:3], broken], [])
 
 
 def calls(paths: int) -> int:

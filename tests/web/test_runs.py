@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import uuid
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from qosforge.access.audit_log import calls_page
 from qosforge.access.roles import Role
 from qosforge.access.users import grant
 from qosforge.api.backend import Backend, open_backend
@@ -24,7 +26,7 @@ from qosforge.runs.record.summaries import PreparedDevice, PrepareSummary, ReadS
 from qosforge.runs.record.tables import JournalAction, RunStatus, StageOutcome, Verdict
 from qosforge.runs.workflow.external_tester import waiting_for
 from qosforge.settings import Settings
-from qosforge.web.views.run import SHOWN_EVENTS
+from qosforge.web.views.run_events import SHOWN_EVENTS
 from tests.principals import somebody
 from tests.web.people import Persons
 
@@ -156,7 +158,7 @@ def test_the_first_page_tells_what_waits_for_whom(client: TestClient, enter: Ent
     assert "Needs attention 1" in mine
     size = "1 device, lines gained and lost: +1 −0 lines"
     assert f"{POLICY} on {NETWORK} , created by ann, ticket CHG-7: {size} . It waits for an approver." in mine
-    assert f"Under way Run Network Outcome Objectives By Created {POLICY} {under_way[:13]}" in mine
+    assert f"Under way Run Network Step By Created {POLICY} {under_way[:13]} {NETWORK} waits for its turn" in mine
     enter("bob", Role.APPROVER)
     assert f"Review {POLICY} on {NETWORK}" in client.get("/").text
     enter("eve", Role.VIEWER, "campus")
@@ -257,7 +259,7 @@ def test_an_order_takes_no_policy_that_was_not_asked_for(
     assert ("Choose a policy of this network" in page) == ("policy" in asked)
     assert asked.get("policy", "") in unescape(page)
     assert 'name="judge"' not in page
-    assert "Start run" not in page
+    assert 'id="start-run"' not in page, "nothing can be started"
     assert 'name="ticket"' in page
 
 
@@ -441,10 +443,8 @@ def test_what_is_approved_is_told_with_its_version(client: TestClient, enter: En
     run = place(client, enter("ann", Role.OPERATOR, NETWORK))
     wait_for_approval(backend, run)
     page = client.get(f"/runs/{run}")
-    decision = page.text[page.text.index('id="decide"') :]
     link = f'<a href="/policies/{POLICY}/edit?version=1">{POLICY}, version 1</a>'
-    assert link in decision
-    assert page.text.count(link) == 3  # in the banner, at the decision, and among the facts
+    assert page.text.count(link) == 2  # in the banner, and among the facts
     assert "Changes 1 Objectives – Figures Findings – Events" in told(page)
 
 
@@ -454,7 +454,12 @@ def test_a_refusal_says_why(client: TestClient, enter: Enter, backend: Backend) 
     wait_for_approval(backend, run)
     answer = client.post(f"/runs/{run}/reject", data={"comment": "exam week"}, headers=bob)
     assert answer.status_code == 204
-    assert "rejected by bob: exam week" in told(client.get(f"/runs/{run}/progress"))
+    page = told(client.get(f"/runs/{run}/progress"))
+    assert "✘ declined by bob The reason: “exam week”. No device was touched." in page
+    assert '<span class="badge">✘ declined by bob</span>' in client.get("/").text, "nothing failed: it is not red"
+    assert "✘ declined by bob" in told(client.get("/runs"))
+    assert "✘ declined by bob" in told(client.get(f"/runs/{run}?tab=changes"))
+    assert "“Try again” asks for an approval again." in page
     root = enter("root", Role.ADMIN)
     log = told(client.get("/calls", headers=root))
     assert re.search(r"Reject a run policy: \S+ comment: exam week", log)
@@ -501,7 +506,7 @@ def test_a_run_at_work_is_asked_to_stop_once(client: TestClient, enter: Enter, b
     assert client.post(f"/runs/{run}/cancel", headers=ann).status_code == 204
     page = client.get(f"/runs/{run}")
     assert "ann asked it to stop already" in told(page)
-    assert re.search(r'id="open-cancel"[^>]* disabled', page.text)
+    assert 'id="open-cancel"' not in page.text
 
 
 def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, backend: Backend) -> None:
@@ -518,14 +523,22 @@ def test_a_kept_run_says_what_a_way_back_does(client: TestClient, enter: Enter, 
     assert re.search(r"router1 \+\d+ −\d+ Only lines", told(page)), "the lines that its run will show, turned round"
     found = re.search(r'name="key" value="([^"]+)"', page.text)
     assert found
-    answers = [client.post(f"/runs/{run}/rollback", data={"key": found[1]}, headers=ann) for _ in range(2)]
+    assert 'name="reason"' in page.text
+    asked = {"key": found[1], "reason": "voice broke up"}
+    answers = [client.post(f"/runs/{run}/rollback", data=asked, headers=ann) for _ in range(2)]
     back = answers[0].headers["hx-redirect"]
     assert [answer.headers["hx-redirect"] for answer in answers] == [back, back]
     assert f"Rolls back {run[:13]}" in told(client.get(back))
     assert "Rolled back by" in told(client.get(f"/runs/{run}"))
     store.set_status(back.rpartition("/")[2], RunStatus.KEPT)
     page = told(client.get(f"/runs/{run}"))
-    assert "The change was kept, and rolled back later" in page
+    why = r"by ann, .*: “voice broke up”; infn-fnal holds no policy now"
+    assert re.search(rf"rolled back later: run {back[6:19]} {why}", page)
+    assert "Run again" in page
+    assert "(rolled back later)" in told(client.get(f"/runs/{run}?tab=events"))
+    assert f"run {run[:13]} : “voice broke up”" in told(client.get(f"{back}/progress"))
+    calls = calls_page(backend.database, None)
+    assert next(one.detail["reason"] for one in calls if one.action.endswith("/rollback")) == "voice broke up"
     assert "Roll back" not in page
     again = client.post(f"{back}/rollback", data={"key": "redo"}, headers=ann).headers["hx-redirect"]
     store.set_status(again.rpartition("/")[2], RunStatus.KEPT)
@@ -569,7 +582,27 @@ def test_events_that_are_not_shown_are_counted(client: TestClient, enter: Enter,
     assert f"{before} event" in told(client.get(f"/runs/{run}/watch"))
     for _ in range(SHOWN_EVENTS + 7 - before):
         events.device(run, "router3", "read")
-    assert f"The newest {SHOWN_EVENTS} of {SHOWN_EVENTS + 7} events" in told(client.get(f"/runs/{run}/watch"))
+    part = client.get(f"/runs/{run}/watch")
+    assert f"The newest {SHOWN_EVENTS} of {SHOWN_EVENTS + 7} events" in told(part)
+    assert f"Show all {SHOWN_EVENTS + 7} events" in told(part)
+    whole = client.get(f"/runs/{run}?tab=events&events=all")
+    assert f"{SHOWN_EVENTS + 7} events, newest first" in told(whole)
+    assert "Show all" not in told(whole)
+    assert f"/runs/{run}/watch?tab=events&amp;events=all" in whole.text, "they stay while the page follows the run"
+
+
+def test_a_long_event_is_folded_with_all_of_it_inside(client: TestClient, enter: Enter, backend: Backend) -> None:
+    run = place(client, enter("ann", Role.OPERATOR))
+    words = " ".join(f"<line-{n}>" for n in range(60))
+    backend.run_requests.store.events.progress(run, "push", words)
+    page = client.get(f"/runs/{run}/watch")
+    events = page.text[page.text.index('id="events"') :]
+    folded = events[events.index('<details class="long"') : events.index("</details>")]
+    summary, whole = folded.split("</summary>")
+    assert "line-0&gt;" in summary
+    assert "line-59" not in summary
+    assert html.escape(words) in whole
+    assert "<line-" not in page.text
 
 
 def test_a_step_at_which_devices_failed_is_not_told_as_done(

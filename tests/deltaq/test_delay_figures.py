@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qosforge.deltaq.figures import DelayFigures, judge_figures
+from qosforge.deltaq.delay_figures import DelayFigures, judge_figures
 from qosforge.deltaq.objective import Objective
 from qosforge.deltaq.verdict import judge
 

@@ -24,7 +24,7 @@ from qosforge.runs.workflow.context import Context
 from qosforge.runs.workflow.results import LockResult
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.runs.workflow.run_workflow import RunWorkflow
-from qosforge.runs.workflow.steps import wait
+from qosforge.runs.workflow.steps import lock, status, wait
 from qosforge.settings import Settings
 from tests.run_requests import Submission, request_run
 from tests.runs.support import WHY
@@ -58,21 +58,21 @@ def waits(run_requests: RunRequests, order: Submission) -> Context:
     )
 
 
-def lock(context: Context) -> LockResult:
-    return wait.lock(context, context.store.now())
+def take(context: Context) -> LockResult:
+    return lock.lock(context, context.store.now())
 
 
 @pytest.fixture
 def stopped(run_requests: RunRequests, order: Submission) -> Context:
     """A run that stopped between two states of a device; a service has not seen it yet."""
     found = waits(run_requests, order)
-    run_requests.store.journal.append(found.run_id, wait.scope(found)[0], JournalAction.TOUCHING)
+    run_requests.store.journal.append(found.run_id, lock.scope(found)[0], JournalAction.TOUCHING)
     run_requests.store.set_status(found.run_id, RunStatus.NEEDS_RECOVERY, reason=WHY)
     return found
 
 
 def refused(context: Context) -> bool:
-    found = lock(context)
+    found = take(context)
     return bool(found.errors) and "between two states" in found.errors[0].message
 
 
@@ -80,12 +80,12 @@ def test_what_stopped_between_two_states_is_waited_for_while_it_is_about_to_be_s
     run_requests: RunRequests, order: Submission, stopped: Context
 ) -> None:
     behind = waits(run_requests, order)
-    assert lock(behind) == LockResult()
+    assert take(behind) == LockResult()
     assert "between two states" in run_requests.run(behind.run_id).waits_for
     with run_requests.store.stage(stopped.run_id, "rollback", ReadSummary()):
-        assert lock(behind) == LockResult()
-        run_requests.store.journal.append(stopped.run_id, wait.scope(stopped)[0], JournalAction.UNDONE)
-    assert lock(behind) == LockResult(devices=wait.scope(behind))
+        assert take(behind) == LockResult()
+        run_requests.store.journal.append(stopped.run_id, lock.scope(stopped)[0], JournalAction.UNDONE)
+    assert take(behind) == LockResult(devices=lock.scope(behind))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_why_a_run_was_to_be_rolled_back_stands_first_once_its_devices_are_put_b
 ) -> None:
     context, store = waits(run_requests, order), run_requests.store
     store.set_status(context.run_id, RunStatus.NEEDS_RECOVERY, verdict, reason=why)
-    wait.set_settled(context)
+    status.set_settled(context)
     ended = run_requests.run(context.run_id)
     assert (ended.status, ended.reason, ended.reason_step) == (RunStatus.ROLLED_BACK, message, step)
     assert hint in ended.reason_hint
@@ -144,7 +144,7 @@ def test_a_run_of_a_release_that_kept_no_step_of_its_reason_is_settled(
     before = run_requests.run(context.run_id).outcome
     assert before is not None
     assert before.short == "r1 is away"
-    wait.set_settled(context)
+    status.set_settled(context)
     ended = run_requests.run(context.run_id)
     assert (ended.status, ended.reason_step) == (RunStatus.ROLLED_BACK, "rollback")
     assert ended.reason.startswith("r1 is away. It answered nothing; ")
@@ -154,8 +154,8 @@ def test_a_run_that_was_given_up_is_recovered_once_its_boxes_are_put_back(
     run_requests: RunRequests, order: Submission
 ) -> None:
     context = waits(run_requests, order)
-    run_requests.store.journal.append(context.run_id, wait.scope(context)[0], JournalAction.UNDONE)
-    wait.set_settled(context)
+    run_requests.store.journal.append(context.run_id, lock.scope(context)[0], JournalAction.UNDONE)
+    status.set_settled(context)
     ended = run_requests.run(context.run_id).outcome
     assert ended is not None
     assert ended.kind is OutcomeKind.RECOVERED
@@ -165,7 +165,7 @@ def test_a_run_that_was_given_up_is_recovered_once_its_boxes_are_put_back(
 def test_what_nobody_settles_is_not_waited_for(
     run_requests: RunRequests, order: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wait, "SETTLING_SECONDS", 0)
+    monkeypatch.setattr(lock, "SETTLING_SECONDS", 0)
     assert refused(waits(run_requests, order))
 
 
@@ -186,9 +186,9 @@ def test_what_errors_stopped_says_all_and_that_boxes_are_put_back_first(
     run_requests: RunRequests, order: Submission
 ) -> None:
     clean, left = waits(run_requests, order), waits(run_requests, order)
-    run_requests.store.journal.append(left.run_id, wait.scope(left)[0], JournalAction.TOUCHING)
+    run_requests.store.journal.append(left.run_id, lock.scope(left)[0], JournalAction.TOUCHING)
     for context in (clean, left):
-        wait.set_stopped(context, failures())
+        status.set_stopped(context, failures())
     ended = [run_requests.run(context.run_id) for context in (clean, left)]
     assert [run.status for run in ended] == [RunStatus.FAILED, RunStatus.NEEDS_RECOVERY]
     assert {run.reason for run in ended} == {"r1: r1 refused a line; r2: r2 refused a line"}

@@ -1,49 +1,16 @@
-"""Reading and measuring the devices as they are, without a run."""
+"""Measuring what devices hold with the twin, without a run."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from qosforge.deploy.fleet import Outcome
-from qosforge.errors import DeviceError, DeviceErrors, InputError, Place
+from qosforge.compiler.running_plans import running_plans
+from qosforge.errors import InputError
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.resources import root
-from qosforge.runs.workflow.live import measure_until_conclusive, read_running, running_plans
 from qosforge.tester.measurable import require_checks
-from tests.device_texts import opened, said
-
-
-def fleet(**answers: str | None) -> Any:
-    """Devices that answer with a text, or cannot be reached."""
-    outcomes = {
-        name: Outcome(
-            name,
-            said(text, name) if text else None,
-            None if text else DeviceError("cannot be reached", Place(device=name)),
-        )
-        for name, text in answers.items()
-    }
-    network = SimpleNamespace(devices=[SimpleNamespace(name=name) for name in answers])
-    return SimpleNamespace(network=network, run=lambda names, _task: {name: outcomes[name] for name in names})
-
-
-def test_every_box_is_read() -> None:
-    assert opened(read_running(fleet(r1="hostname r1\n", r3="hostname r3\n"))) == {
-        "r1": "hostname r1\n",
-        "r3": "hostname r3\n",
-    }
-
-
-def test_boxes_that_cannot_be_read_are_told_together() -> None:
-    with pytest.raises(DeviceErrors) as told:
-        read_running(fleet(r1=None, r2="hostname r2\n", r3=None))
-    assert [problem.where.device for problem in told.value.problems()] == ["r1", "r3"]
-    assert str(told.value) == "r1: cannot be reached\nr3: cannot be reached"
-    assert told.value.exit_code == 3
+from qosforge.tester.twin_measurement import measure_until_conclusive
 
 
 def test_plans_are_what_each_box_holds() -> None:
