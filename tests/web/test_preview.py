@@ -157,7 +157,7 @@ def test_a_hint_does_not_advise_what_the_policy_says_already(client: TestClient,
 
 
 def test_lines_that_a_run_would_refuse_are_told_where_devices_are_reached_themselves(
-    client: TestClient, viewer: dict[str, str]
+    client: TestClient, viewer: dict[str, str], backend: Backend
 ) -> None:
     page = _preview(client, viewer, _form(network="real"))
     told = _plain(page)
@@ -168,6 +168,14 @@ def test_lines_that_a_run_would_refuse_are_told_where_devices_are_reached_themse
     assert "▲ No errors" not in _plain(lab)
     assert "data-unless-accepted" not in lab
     assert "lines-unconfirmed" in lab, "it is told all the same"
+    assert _weights_of_doubtful_lines(backend, "campus") == {"info"}, "as the run has it"
+    assert _weights_of_doubtful_lines(backend, "real") == {"warning"}
+
+
+def _weights_of_doubtful_lines(backend: Backend, network: str) -> set[str]:
+    request = PreviewRequest("policy", network, PolicySource(CAMPUS, "campus.yaml"))
+    found = PolicyPreview.model_validate_json(backend.previews.preview(request).body).findings
+    return {one.severity.value for one in found if one.code == "lines-unconfirmed"}
 
 
 def test_no_errors_is_green_only_without_warnings(client: TestClient, viewer: dict[str, str]) -> None:

@@ -31,7 +31,7 @@ from qosforge.deploy.fleet import GRACE_SECONDS, Fleet
 from qosforge.deploy.inspection import DeviceCheck, inspect_devices
 from qosforge.deploy.not_saved import LiveState
 from qosforge.deploy.read_devices import read_each_live_state, read_live_state, read_running
-from qosforge.deploy.route import route_to
+from qosforge.deploy.route import lab_of, route_to
 from qosforge.deploy.sessions import Sessions
 from qosforge.errors import QosforgeError
 from qosforge.intent.policy_source import PolicySource
@@ -135,7 +135,7 @@ class Previews:
         """
         end = time.monotonic() + self._settings.request_seconds
         sent = self._network(request.network)
-        job = _job(request, sent)
+        job = self._job(request, sent)
         if request.live is not None:
             devices = self._required_devices(job, request)
             now = self._now(request.live, sent.network, devices) if devices else LiveState()
@@ -199,7 +199,7 @@ class Previews:
             InputError, InputErrors: the policy is no valid intent, or there is no such network or device.
             TooBusy, TookTooLong: the computing processes have too much to do.
         """
-        return self._required_devices(_job(request, self._network(request.network)), request)
+        return self._required_devices(self._job(request, self._network(request.network)), request)
 
     def _required_devices(self, job: PreviewJob, request: PreviewRequest) -> tuple[str, ...]:
         bare = replace(job, running=None)  # they are large, and say nothing here
@@ -278,6 +278,20 @@ class Previews:
         finally:
             turn.release()
 
+    def _job(self, request: PreviewRequest, sent: _PickledNetwork) -> PreviewJob:
+        return PreviewJob(
+            request.kind,
+            policy_digest(request.written),
+            request.written,
+            sent.digest,
+            sent.blob,
+            tuple(sorted(chosen_devices(sent.network, request.devices))) if request.devices else (),
+            request.known,
+            request.strict,
+            request.unsaved,
+            lab_of(self._settings, sent.network) is not None,
+        )
+
     def _network(self, name: str) -> _PickledNetwork:
         network = self._networks.network(name)
         with self._lock:
@@ -316,20 +330,6 @@ class Previews:
             while self._bytes > MAX_CACHED_BYTES:
                 _, oldest = self._cache.popitem(last=False)
                 self._bytes -= len(oldest.body)
-
-
-def _job(request: PreviewRequest, sent: _PickledNetwork) -> PreviewJob:
-    return PreviewJob(
-        request.kind,
-        policy_digest(request.written),
-        request.written,
-        sent.digest,
-        sent.blob,
-        tuple(sorted(chosen_devices(sent.network, request.devices))) if request.devices else (),
-        request.known,
-        request.strict,
-        request.unsaved,
-    )
 
 
 def _key(job: PreviewJob, request: PreviewRequest) -> str:

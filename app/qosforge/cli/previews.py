@@ -15,6 +15,7 @@ from qosforge.client.documents import read
 from qosforge.client.request_documents import network_name, policy_choice
 from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.not_saved import LiveState
+from qosforge.deploy.route import lab_of, route_to
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.models import Network
 from qosforge.preview.policy_check import check_policy, chosen_devices
@@ -63,7 +64,15 @@ def compile_preview(options: PreviewOptions) -> CompilePreview:
     devices = chosen_devices(net, options.devices or ())
     inside = devices_in(loaded.intent.apply, net)
     now = _read_devices(net, inside & devices) if options.live else LiveState()
-    checked = check_policy(loaded, net, now.running, unsaved=now.unsaved, devices=devices, strict=options.strict)
+    checked = check_policy(
+        loaded,
+        net,
+        now.running,
+        unsaved=now.unsaved,
+        devices=devices,
+        strict=options.strict,
+        accepted=lab_of(load_settings(), net) is not None,
+    )
     return compile_document(checked)
 
 
@@ -78,7 +87,13 @@ def validate_preview(options: PreviewOptions, require_batfish: bool) -> Validate
     needed = devices_to_read(loaded.intent, net, devices_in(loaded.intent.apply, net))
     now = _read_devices(net, needed) if options.live else LiveState()
     checked = check_policy(
-        loaded, net, now.running, unsaved=now.unsaved, own_checks=own_checks, strict=options.strict
+        loaded,
+        net,
+        now.running,
+        unsaved=now.unsaved,
+        own_checks=own_checks,
+        strict=options.strict,
+        accepted=lab_of(settings, net) is not None,
     )
     service, address = BatfishService.of(settings), batfish_address(settings)
     return validate_document(
@@ -92,7 +107,6 @@ def _read_devices(network: Network, devices: Collection[str]) -> LiveState:
     # The drivers take most of a second to import, and most previews read no device.
     from qosforge.deploy.fleet import Fleet  # noqa: PLC0415
     from qosforge.deploy.read_devices import read_live_state  # noqa: PLC0415
-    from qosforge.deploy.route import route_to  # noqa: PLC0415
     from qosforge.deploy.sessions import Sessions  # noqa: PLC0415
 
     settings = load_settings()

@@ -12,7 +12,7 @@ from qosforge.deploy.credentials import Credentials, CredentialStore, lab_creden
 from qosforge.deploy.ssh_config import SshConfig, SshEntry
 from qosforge.errors import DeviceError, InputError, Place
 from qosforge.inventory.models import Device, Network
-from qosforge.inventory.overlay import Overlay, read_overlay, state_folder
+from qosforge.inventory.overlay import Overlay, has_overlay, read_overlay, state_folder
 from qosforge.inventory.reach import Reach
 from qosforge.settings import Settings
 
@@ -199,12 +199,9 @@ def _completed(login: Credentials, entry: SshEntry) -> Credentials:
 def lab_of(settings: Settings, network: Network) -> Path | None:
     """State folder of the lab in which the devices of a network are reached now; ``None`` where they are reached
     themselves: no lab is up, and a device has a hostname.
-
-    Raises:
-        InputError: the lab's overlay cannot be read.
     """
     lab = state_folder(settings.var_dir, network.name)
-    real = read_overlay(lab) is None and any(device.reach.hostname for device in network.devices)
+    real = not has_overlay(lab) and any(device.reach.hostname for device in network.devices)
     return None if real else lab
 
 

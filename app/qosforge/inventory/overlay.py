@@ -30,15 +30,20 @@ def state_folder(var: Path, network: str) -> Path:
     return var / "lab" / network
 
 
+def has_overlay(state: Path) -> bool:
+    """Whether a lab left an overlay in its state folder, which takes no look into it."""
+    return _file(state).is_file()
+
+
 def read_overlay(state: Path) -> Overlay | None:
     """The overlay that a lab left in its state folder; none where no lab was started.
 
     Raises:
         InputError: the file is damaged.
     """
-    path = state / "overlay.yaml"
-    if not path.is_file():
+    if not has_overlay(state):
         return None
+    path = _file(state)
     document = read_document(path)
     try:
         addresses = {
@@ -48,3 +53,7 @@ def read_overlay(state: Path) -> Overlay | None:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError("is not a lab overlay", Place(file=str(path)), "start the lab again") from None
     return Overlay(addresses, state / "known_hosts")
+
+
+def _file(state: Path) -> Path:
+    return state / "overlay.yaml"

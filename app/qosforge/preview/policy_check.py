@@ -10,7 +10,7 @@ from qosforge.batfish.check import BatfishCheck, prepare_check
 from qosforge.compiler.candidate import Candidate, make_candidate, predict_configurations
 from qosforge.compiler.compile import Compilation, CompiledDevice, compile_intent
 from qosforge.compiler.merged_configuration import PredictedConfiguration
-from qosforge.compiler.unconfirmed import unconfirmed_findings
+from qosforge.compiler.unconfirmed import as_pushed, unconfirmed_findings
 from qosforge.deploy.not_saved import not_saved
 from qosforge.errors import InputError, Place
 from qosforge.finding_rows import gather_findings
@@ -85,9 +85,12 @@ def check_policy(
     devices: Collection[str] = (),
     own_checks: OwnChecks | None = None,
     strict: bool = False,
+    accepted: bool = False,
 ) -> PolicyCheck:
     """Compile a policy for a network and put it to ``own_checks``; findings of ``devices`` alone where given.
     What Batfish finds of it comes later: see `PolicyCheck.batfish`.
+
+    ``accepted``: lines that no published source confirms may be entered, as in a lab.
 
     ``unsaved`` are lines of devices that stand in the way of a push: a finding where there is something to push.
 
@@ -98,7 +101,8 @@ def check_policy(
     texts = dict(running or {})
     # Checks look at links and paths as well; without them nothing is asked of the other devices.
     compilation = compile_intent(loaded, network, texts, names if own_checks is None else ())
-    findings = (*compilation.findings, *unconfirmed_findings(compilation.devices))
+    unconfirmed = unconfirmed_findings(compilation.devices)
+    findings = (*compilation.findings, *(as_pushed(unconfirmed, accepted=True) if accepted else unconfirmed))
     predicted = predict_configurations(compilation, texts) if own_checks is not None else {}
     if own_checks is not None:
         findings += own_checks(compilation, texts, predicted)

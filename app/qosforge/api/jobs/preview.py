@@ -57,12 +57,13 @@ class PreviewJob:
     running: Mapping[str, DeviceText] | None
     strict: bool
     unsaved: Mapping[str, tuple[str, ...]] | None = None
+    emulated: bool = False
 
     def key(self) -> str:
         """A hash of everything that the document depends on."""
         digests = {name: text.digest for name, text in (self.running or {}).items()}
         parts = [self.kind, release(), self.intent, self.digest, self.devices, digests, self.strict]
-        return hashlib.sha256(_canonical_text([*parts, self.unsaved]).encode()).hexdigest()
+        return hashlib.sha256(_canonical_text([*parts, self.unsaved, self.emulated]).encode()).hexdigest()
 
 
 def policy_digest(written: PolicySource) -> str:
@@ -113,6 +114,7 @@ def render_preview(job: PreviewJob) -> RenderedPreview:
         devices=job.devices,
         own_checks=_CHECKS[job.kind],
         strict=job.strict,
+        accepted=job.emulated,
     )
     document = _DOCUMENTS[job.kind](checked)
     body = document.model_dump_json(by_alias=True).encode()
@@ -125,7 +127,9 @@ def render_share(job: PreviewJob) -> PreviewShare:
     """
     network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
-    return preview_share(check_policy(loaded, network, devices=job.devices, strict=job.strict))
+    return preview_share(
+        check_policy(loaded, network, devices=job.devices, strict=job.strict, accepted=job.emulated)
+    )
 
 
 def required_devices(job: PreviewJob) -> tuple[str, ...]:

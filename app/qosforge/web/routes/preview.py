@@ -17,7 +17,7 @@ from qosforge.api.middleware.audit_log import AuditEntry
 from qosforge.api.middleware.authorization import audit_live_read
 from qosforge.api.previews import PreviewRequest
 from qosforge.compute import TookTooLong
-from qosforge.deploy.route import devices_without_address, lab_of
+from qosforge.deploy.route import devices_without_address
 from qosforge.device_state.last_known import last_known, store_readings, unsaved_lines
 from qosforge.errors import InputError
 from qosforge.intent.policy_analysis import analyse_policy
@@ -244,6 +244,5 @@ def _compiled(
         seconds=time.perf_counter() - began,
         editable=form.is_edited,
         unread={},
-        real=lab_of(backend.settings, network) is None,
         judged=kind == "part" or has_objectives(load_policy(written).intent),
     )

@@ -212,8 +212,8 @@ class DeviceView:
 
 @dataclass(frozen=True)
 class PreviewView:
-    """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now. ``real`` says
-    that the devices are reached themselves, not a lab's in their place; ``judged``, that a check judges a class.
+    """A preview: ``seconds`` is how long it took, ``unread`` why devices could not be read just now;
+    ``judged``, whether a check judges a class.
     """
 
     preview: PolicyPreview
@@ -222,14 +222,13 @@ class PreviewView:
     seconds: float
     editable: bool
     unread: Mapping[str, str]
-    real: bool = False
     judged: bool = True
 
     @property
     def unconfirmed(self) -> int:
         """How many devices would be given lines that a run refuses to enter unless somebody accepts them."""
         found = (one for one in self.preview.findings if one.code == "lines-unconfirmed")
-        return len({one.device for one in found}) if self.real else 0
+        return len({one.device for one in found if one.severity is not Severity.INFO})
 
     @property
     def beyond_reach(self) -> int:
