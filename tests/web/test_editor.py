@@ -231,6 +231,21 @@ def test_a_library_is_shown_set_by_parameters_and_overridden(client: TestClient,
     assert "include" not in form.data
 
 
+def test_many_parameters_are_folded_and_say_what_is_the_policys_own(
+    client: TestClient, session: dict[str, str]
+) -> None:
+    form = Form(client, session, shipped_policies()["rfc4594-12"], "rfc4594-12")
+    folded = re.search(r'<details id="parameters"( open)?><summary>(.*?)</summary>', form.do()["form"])
+    assert folded
+    assert not folded[1]
+    assert re.sub("<.*?>", "", folded[2]) == "13 parameters: of its own Tolerance 5 %; the others as in the library"
+    form.do({"op": "set", "path": ["parameters", "oam_percent"], "kind": "one-or-many", "value": "4"})
+    folded = re.search(r'<details id="parameters"( open)?><summary>(.*?)</summary>', form.do()["form"])
+    assert folded
+    assert folded[1], "it is read where it differs"
+    assert "13 parameters: of its own Oam 4 %, Tolerance 5 %; the others as in the library" in re.sub("<.*?>", "", folded[2])
+
+
 def test_sums_fragments_and_ports_are_computed(client: TestClient, session: dict[str, str]) -> None:
     text = shipped_policies()["campus-collaboration"]
     shown = Form(client, session, text, "campus-collaboration").do()["form"]

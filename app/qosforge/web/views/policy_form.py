@@ -94,6 +94,17 @@ class ParameterRow:
     of_library: bool
 
     @property
+    def own(self) -> bool:
+        """Whether the policy says it itself."""
+        return self.field.raw is not None
+
+    @property
+    def said(self) -> str:
+        """Its name and what it is now, in words: "Real time 30 %"."""
+        name, *unit = self.label.split(", ")
+        return " ".join([name, self.field.text if self.own else self.usual, *unit])
+
+    @property
     def label(self) -> str:
         """Its name as words: ``real_time_percent`` is "Real time, %"."""
         words = self.name.removesuffix("_percent").replace("_", " ").strip()
