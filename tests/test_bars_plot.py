@@ -69,6 +69,8 @@ def test_the_table_has_every_figure_and_marks_what_is_above_its_bound() -> None:
     assert [cell.above for cell in before] == [False, False, False, True, False]
     assert [cell.text for cell in table.rows[3].cells] == ["–", "–", "2,000", "–", ""]
     assert not any(cell.above for row in table.rows[1:] for cell in row.cells)
+    (group, rows), _ = table.groups
+    assert (group, [row.name_in_group for row in rows]) == ("voice", ["before", "predicted", "after"])
 
 
 @pytest.mark.parametrize("classes", [[], [ClassBars("voice", ())]])

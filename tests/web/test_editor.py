@@ -243,7 +243,9 @@ def test_many_parameters_are_folded_and_say_what_is_the_policys_own(
     folded = re.search(r'<details id="parameters"( open)?><summary>(.*?)</summary>', form.do()["form"])
     assert folded
     assert folded[1], "it is read where it differs"
-    assert "13 parameters: of its own Oam 4 %, Tolerance 5 %; the others as in the library" in re.sub("<.*?>", "", folded[2])
+    assert "13 parameters: of its own Oam 4 %, Tolerance 5 %; the others as in the library" in re.sub(
+        "<.*?>", "", folded[2]
+    )
 
 
 def test_sums_fragments_and_ports_are_computed(client: TestClient, session: dict[str, str]) -> None:

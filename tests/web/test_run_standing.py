@@ -527,26 +527,36 @@ BELOW = (
 )
 
 
+def run_of_classes(backend: Backend, classes: str) -> str:
+    """A run of a policy with these classes."""
+    store, put = backend.run_requests.store, backend.artifacts.put_text
+    policy = f"version: 1\nintent: gold\napply: [{{interfaces: lan, direction: output}}]\nclasses:\n{classes}"
+    network = put(load_network(root() / "inventories" / NETWORK).model_dump_json())
+    document = {"network": network, "intent_text": put(policy), "intent_file": "gold.yaml"}
+    return store.create_run(NETWORK, "gold", "f" * 64, document).id
+
+
+def lost_by(traffic_class: str, lost: int) -> Measurement:
+    """What is measured of a class that loses some of 500 packets on one of two paths."""
+    flows = [
+        FlowResult(name=path, traffic_class=traffic_class, path=path, sent=500, delivered=500 - gone, lost=gone)
+        for path, gone in (("a→b", 0), ("b→a", lost))
+    ]
+    scenario = ScenarioResult(name="one", title="one", flows=tuple(flows))
+    return Measurement(
+        when="after", evidence="emulated", tester="twin", seed=1, delay_reference="x", scenarios=(scenario,)
+    )
+
+
 @pytest.mark.parametrize(("classes", "worse"), [(BESIDE, "default"), (BELOW, "web")], ids=["beside", "below"])
 def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile(
     client: TestClient, backend: Backend, headers: dict[str, str], classes: str, worse: str
 ) -> None:
     store, put = backend.run_requests.store, backend.artifacts.put_text
-    policy = f"version: 1\nintent: gold\napply: [{{interfaces: lan, direction: output}}]\nclasses:\n{classes}"
-    network = put(load_network(root() / "inventories" / NETWORK).model_dump_json())
-    document = {"network": network, "intent_text": put(policy), "intent_file": "gold.yaml"}
-    run = store.create_run(NETWORK, "gold", "f" * 64, document).id
+    run = run_of_classes(backend, classes)
 
     def lose(stage: str, lost: int, kind: Callable[[], MeasurementSummary] = MeasurementSummary) -> str:
-        flows = [
-            FlowResult(name=path, traffic_class=worse, path=path, sent=500, delivered=500 - gone, lost=gone)
-            for path, gone in (("a→b", 0), ("b→a", lost))
-        ]
-        scenario = ScenarioResult(name="one", title="one", flows=tuple(flows))
-        measured = Measurement(
-            when="after", evidence="emulated", tester="twin", seed=1, delay_reference="x", scenarios=(scenario,)
-        )
-        measure(backend, run, stage, 10, kind, measurement=put(measured.model_dump_json()))
+        measure(backend, run, stage, 10, kind, measurement=put(lost_by(worse, lost).model_dump_json()))
         return text(client.get(f"/runs/{run}/standing").text)
 
     store.set_status(run, RunStatus.RUNNING)
@@ -578,6 +588,18 @@ def test_a_class_without_an_objective_that_is_worse_off_by_the_change_has_a_tile
     )
 
 
+def test_a_run_without_changes_shows_what_a_class_without_an_objective_loses(
+    client: TestClient, backend: Backend, headers: dict[str, str]
+) -> None:
+    run = run_of_classes(backend, BESIDE)
+    measured = backend.artifacts.put_text(lost_by("default", 408).model_dump_json())
+    measure(backend, run, "measure-before", 10, measurement=measured)
+    backend.run_requests.store.set_status(run, RunStatus.NO_CHANGES, Verdict.MET)
+    told = text(client.get(f"/runs/{run}/standing").text)
+    assert "default no objective loss b→a 81.6 % ▲ nothing judges it ; worst of 2 paths" in told
+    assert "trade-off" not in told, "nothing was changed"
+
+
 def test_a_figure_of_a_tile_and_what_it_was_before_are_of_one_path(
     client: TestClient, backend: Backend, headers: dict[str, str], run: str
 ) -> None:
@@ -592,11 +614,9 @@ def test_a_tile_says_what_got_worse_that_its_objective_does_not_bound(
     client: TestClient, backend: Backend, headers: dict[str, str]
 ) -> None:
     store, put = backend.run_requests.store, backend.artifacts.put_text
-    voice = "  - {name: voice, match: {any: [{dscp: ef}]}, objective: {delay: {p95: 30 ms}}}\n"
-    policy = f"version: 1\nintent: gold\napply: [{{interfaces: lan, direction: output}}]\nclasses:\n{voice}"
-    network = put(load_network(root() / "inventories" / NETWORK).model_dump_json())
-    document = {"network": network, "intent_text": put(policy), "intent_file": "gold.yaml"}
-    run = store.create_run(NETWORK, "gold", "f" * 64, document).id
+    run = run_of_classes(
+        backend, "  - {name: voice, match: {any: [{dscp: ef}]}, objective: {delay: {p95: 30 ms}}}\n"
+    )
     for side, lost, mean_ms in (("before", 0, 10), ("after", 100, 20)):
         flow = FlowResult(
             name="a",
@@ -611,7 +631,8 @@ def test_a_tile_says_what_got_worse_that_its_objective_does_not_bound(
         measured = Measurement(
             when="after", evidence="emulated", tester="twin", seed=1, delay_reference="x", scenarios=(scenario,)
         )
-        measure(backend, run, f"measure-{side}", 10, measurement=put(measured.model_dump_json()))
+        kept = backend.artifacts.put_text(measured.model_dump_json())
+        measure(backend, run, f"measure-{side}", 10, measurement=kept)
     said = text(client.get(f"/runs/{run}/standing").text)
     assert "loss 0 % → before, now 20 % no objective ✔ 1 of 1 met" in said
     assert "mean delay" not in said  # its 95th percentile is judged

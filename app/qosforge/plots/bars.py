@@ -112,6 +112,7 @@ def bars_table(classes: Sequence[ClassBars]) -> Table:
                 ),
                 TableCell("" if one.allowed_loss is None else f"≤ {percent(one.allowed_loss)}"),
             ),
+            group=one.name,
         )
         for one in classes
         for bar in one.bars

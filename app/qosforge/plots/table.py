@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from qosforge.deltaq.distribution import DeltaQ
 from qosforge.deltaq.objective import Objective, quantile_of
@@ -24,10 +25,16 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """Figures of one curve or one bar group."""
+    """Figures of one curve or one bar; ``group`` begins the names of those that belong together."""
 
     name: str
     cells: tuple[TableCell, ...]
+    group: str = ""
+
+    @property
+    def name_in_group(self) -> str:
+        """Its name below that of its group."""
+        return self.name.removeprefix(f"{self.group}, ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,11 @@ class Table:
     headings: tuple[str, ...]
     rows: tuple[TableRow, ...]
     note: str = ""
+
+    @property
+    def groups(self) -> tuple[tuple[str, tuple[TableRow, ...]], ...]:
+        """The rows by their groups, in their order."""
+        return tuple((name, tuple(rows)) for name, rows in groupby(self.rows, lambda row: row.group))
 
 
 @dataclass(frozen=True, slots=True)

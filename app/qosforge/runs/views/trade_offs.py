@@ -55,12 +55,7 @@ def worse_beside_objectives(
     Raises:
         StoreError: a measurement is damaged or gone.
     """
-    shown = max((stage.run_attempt for stage in stages), default=1)
-    measured = {
-        stage.name.partition("-look-")[0]: stage.summary.measurement
-        for stage in stages
-        if stage.run_attempt == shown and stage.outcome and isinstance(stage.summary, MeasurementSummary)
-    }
+    measured = _measured(stages)
     before, after = measured.get("measure-before"), measured.get("measure-after")
     if not before or not after:
         return {}
@@ -71,6 +66,30 @@ def worse_beside_objectives(
         for each in every_class(policy_classes(artifacts, resolved))
     }
     return {name: figures for name, figures in found.items() if figures}
+
+
+def losing_classes(
+    artifacts: Artifacts, resolved: ResolvedRun, stages: Sequence[Stage]
+) -> tuple[UnjudgedTradeOff, ...]:
+    """The classes without an objective that lose notably, of a run that found nothing to change.
+
+    Raises:
+        StoreError: a measurement is damaged or gone.
+    """
+    measured = _measured(stages).get("measure-before")
+    if not measured:
+        return ()
+    return unjudged_trade_offs(policy_classes(artifacts, resolved), Before(), _figures(artifacts, measured))
+
+
+def _measured(stages: Sequence[Stage]) -> Mapping[str, str]:
+    """The measurements of the last attempt, by the name of their stage."""
+    shown = max((stage.run_attempt for stage in stages), default=1)
+    return {
+        stage.name.partition("-look-")[0]: stage.summary.measurement
+        for stage in stages
+        if stage.run_attempt == shown and stage.outcome and isinstance(stage.summary, MeasurementSummary)
+    }
 
 
 def policy_classes(artifacts: Artifacts, resolved: ResolvedRun) -> tuple[TrafficClass, ...]:

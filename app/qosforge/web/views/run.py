@@ -16,14 +16,12 @@ from qosforge.api.run_models import without_secrets
 from qosforge.deploy.not_saved import not_saved
 from qosforge.device_names import name_devices
 from qosforge.findings import Finding, Severity
-from qosforge.intent.treatment import TrafficClass
 from qosforge.inventory.changes import Approval
 from qosforge.reports.evidence import interval, observed, why_open
 from qosforge.reports.gathered_changes import GatheredChange
 from qosforge.reports.model import DeviceReport, RunReport
 from qosforge.reports.table import format_bound
 from qosforge.reports.trade_offs import side_texts
-from qosforge.reports.unjudged_trade_offs import TradeOffFigure, UnjudgedTradeOff
 from qosforge.run_outcome import RunOutcome
 from qosforge.runs.record.attempts import AttemptCause, attempt_causes
 from qosforge.runs.record.expired import RETENTION_STAGE
@@ -38,15 +36,12 @@ from qosforge.runs.record.tables import RunStatus
 from qosforge.runs.requests.allowed_actions import AllowedActions, Denial, allowed_actions
 from qosforge.runs.views.artifact_list import RunArtifact, list_artifacts
 from qosforge.runs.views.progress import Progress, progress
-from qosforge.runs.views.trade_offs import policy_classes, worse_beside_objectives
 from qosforge.runs.workflow.external_tester import awaited_side
 from qosforge.tester.measurement.document import Side
 from qosforge.web.views.device_changes import changes_of, count_lines, diff_lines, lines_back, lines_left
 from qosforge.web.views.drawn_figures import DrawnFigures
 from qosforge.web.views.network_runs import networks_in_force
-from qosforge.web.views.run_advice import ClassAdvice, class_advice
 from qosforge.web.views.run_approved import RunApproved
-from qosforge.web.views.run_classes import ClassTile, class_numbers, class_tiles
 from qosforge.web.views.run_devices import DeviceRows, device_rows, errors_beside
 from qosforge.web.views.run_events import EventSearch, RunEvents
 from qosforge.web.views.run_findings import RunFindings
@@ -60,6 +55,7 @@ from qosforge.web.views.run_steps import (
     steps_of,
 )
 from qosforge.web.views.run_tab import Tab, default_tab
+from qosforge.web.views.run_tiles import RunTiles
 from qosforge.web.views.run_under_way import UnderWay, under_way
 from qosforge.web.views.run_verdicts import RunVerdicts
 
@@ -221,41 +217,10 @@ class RunView:
         return attempt_causes(self.backend.run_requests.store.events.of_status(self.run.id))
 
     @cached_property
-    def classes(self) -> tuple[ClassTile, ...]:
-        """The judged classes, each with what it gets before and after."""
-        return class_tiles(self.judged.rows, self.judged.sides, self._policy_classes)
-
-    @cached_property
-    def class_numbers(self) -> Mapping[str, int]:
-        """The place of each class in the policy, by its name."""
-        return class_numbers(self._policy_classes)
-
-    @property
-    def _policy_classes(self) -> tuple[TrafficClass, ...]:
-        return () if self.given_up else policy_classes(self.backend.artifacts, self.run.resolved)
-
-    @property
-    def trade_offs(self) -> tuple[UnjudgedTradeOff, ...]:
-        """The classes without an objective that fare worse by the change."""
-        return self.report.unjudged_trade_offs
-
-    @cached_property
-    def beside_objectives(self) -> Mapping[str, tuple[TradeOffFigure, ...]]:
-        """What the judged classes fare worse in that their objectives do not bound."""
+    def tiles(self) -> RunTiles:
+        """The classes of its policy, by what they get."""
         stages = () if self.given_up else self._stages
-        return worse_beside_objectives(self.backend.artifacts, self.run.resolved, stages)
-
-    @property
-    def objectives(self) -> tuple[int, int, int]:
-        """Bounds on the side that was judged last: how many are met, how many inconclusive, how many there are."""
-        met, open_, judged = ([getattr(one, of) for one in self.classes] for of in ("met", "open", "judged"))
-        return sum(met), sum(open_), sum(judged)
-
-    @property
-    def class_advice(self) -> tuple[ClassAdvice, ...]:
-        """What can be done about each class that misses objectives on the side that was judged last."""
-        sides = self.judged.sides
-        return class_advice(self.judged.rows, sides[-1], self.report.findings) if sides else ()
+        return RunTiles(self.backend.artifacts, self.run, self.report, self.judged, stages)
 
     @cached_property
     def drawn(self) -> DrawnFigures:
