@@ -105,6 +105,29 @@ def test_the_parts_are_the_whole(campus: tuple[TestClient, dict[str, str], Backe
     assert "No errors" in rest
 
 
+def test_of_many_classes_that_differ_the_farthest_are_named(
+    campus: tuple[TestClient, dict[str, str], Backend],
+) -> None:
+    client, headers, _ = campus
+    text = (root() / "policies" / "rfc4594-12.yaml").read_text()
+
+    def call(path: str, **more: str) -> str:
+        return client.post(path, data=FORM | {"text": text} | more, headers=headers).text
+
+    with large():
+        *some, _ = parts(call, call("/preview"))
+    said = re.sub(r"<[^>]+>|\s+", " ", "".join(re.findall(r"<summary>.*?</summary>", "".join(some), re.DOTALL)))
+    named = re.search(r"BayStack 5510\s+(\d+) of 12 classes not as requested, most: (.*?) ✘", said)
+    assert named, said
+    assert int(named[1]) > 4
+    assert [name.split()[0] for name in named[2].split(", ")] == [
+        "telephony",
+        "low-latency-data",
+        "high-throughput-data",
+        "default",
+    ]
+
+
 def test_devices_that_differ_in_too_many_ways_stand_together(
     campus: tuple[TestClient, dict[str, str], Backend], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,7 +155,11 @@ def test_an_error_of_a_device_is_told_in_the_end(campus: tuple[TestClient, dict[
         *some, rest = parts(call, call("/preview"))
     unsound = sum(part.count("severity-error") > 0 for part in some)
     assert unsound
-    said = re.search(r'data-cannot="Cannot start: (\d+ errors? on (\d+) devices?)".*?✘ ([^<]*)<', rest, re.DOTALL)
+    said = re.search(
+        r'data-cannot="Cannot start: (\d+ errors? on (\d+) devices?)".*?✘ Cannot be started: ([^<]*)<',
+        rest,
+        re.DOTALL,
+    )
     assert said
     assert int(said[2]) >= unsound
     assert said[1] == said[3], "the same beside the button and at the head"
@@ -279,6 +306,7 @@ def test_errors_of_a_large_network_are_seen_before_its_devices(site: Site, chrom
         groups = page.locator("details.preview-part")
         expect(groups).to_have_count(1)  # it came in six parts
         expect(groups).not_to_have_attribute("open", re.compile(""))
+        expect(page.locator("#preview-said")).to_contain_text("Cannot be started: ")
         expect(page.locator("#device-s0")).to_be_hidden()
         why.click()
         errors = page.get_by_role("heading", name="Errors")

@@ -613,10 +613,7 @@ def test_a_figure_of_a_tile_and_what_it_was_before_are_of_one_path(
 def test_a_tile_says_what_got_worse_that_its_objective_does_not_bound(
     client: TestClient, backend: Backend, headers: dict[str, str]
 ) -> None:
-    store, put = backend.run_requests.store, backend.artifacts.put_text
-    run = run_of_classes(
-        backend, "  - {name: voice, match: {any: [{dscp: ef}]}, objective: {delay: {p95: 30 ms}}}\n"
-    )
+    run = run_of_classes(backend, f"  - {{name: voice, match: {{any: [{{dscp: ef}}]}}, {OBJECTIVE}}}\n")
     for side, lost, mean_ms in (("before", 0, 10), ("after", 100, 20)):
         flow = FlowResult(
             name="a",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from qosforge.web.views.preview import DeviceView
 
 MOST_GROUPS = 200
 """Groups of a preview; devices that would make more stand together, whatever differs on them."""
+MOST_NAMED = 4
+"""Classes that the line of a group names."""
 GROUPS_FORM = r"^([0-9a-f]{12}:[0-9]{1,6}( |$))*$"
 """How a page sends along which groups it has: key and number of devices of each."""
 _OTHERS = "0" * 12
@@ -42,9 +45,28 @@ class DeviceGroup:
         return {name: cell for name, cell in cells.items() if cell.fidelity is not Fidelity.EXACT}
 
     @property
+    def most_differing(self) -> Mapping[str, FidelityCell]:
+        """Of `differing` the `MOST_NAMED` classes farthest from what is requested, where there are more."""
+        found = self.differing
+        if len(found) <= MOST_NAMED:
+            return found
+        farthest = sorted(found, key=lambda name: -_distance(found[name]))[:MOST_NAMED]
+        return {name: cell for name, cell in found.items() if name in farthest}
+
+    @property
+    def classes(self) -> int:
+        """How many classes its devices serve, as requested or not."""
+        return len(self.devices[0].cells)
+
+    @property
     def unsound(self) -> bool:
         """Whether there are errors about its devices."""
         return any(device.severities["error"] for device in self.devices)
+
+
+def _distance(cell: FidelityCell) -> float:
+    """How far it is from what is requested, in points of the link rate; what is not possible is farthest."""
+    return math.inf if cell.fidelity is Fidelity.UNSUPPORTED else abs(cell.points or 0.0)
 
 
 def shown_groups(groups: str) -> dict[str, int]:
