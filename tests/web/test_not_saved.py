@@ -127,12 +127,15 @@ def test_a_device_that_drifted_and_is_not_saved_gets_one_advice(site: TestClient
     drifted = startups(backend.networks.network("campus"))["s2950"]
     _read(backend, texts | {"s2950": drifted}, {"s2950": LINES, "r2": LINES})
     page = site.get("/networks/campus/devices/s2950").text
+    assert "State drifted ✘ look at it ▲ not saved" in _words(page)
     box = _part(page, 'id="drifted"', "</p>")
     assert "First save what it runs or go back to what is saved (below); then" in box
     assert "a new run of campus-collaboration brings it back." in box
     assert "runs/new" not in page[page.index('id="drifted"') : page.index('id="not-saved"')]
     page = site.get("/networks/campus").text
     assert _state(page, "s2950") == "≠ drifted ▲ not saved"
+    assert re.findall(r'<a class="device unsaved" href="/networks/campus/devices/(\w+)"', page) == ["r2", "s2950"]
+    assert re.search(r'aria-label="s2950, [^"]+, drifted, not saved"', page)
     assert "▲ drifted: s2950 ▲ not saved: r2, s2950" in _words(site.get("/networks").text)
     first = site.get("/").text
     assert (

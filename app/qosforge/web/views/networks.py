@@ -128,12 +128,19 @@ class DeviceCard:
     @property
     def symbol(self) -> str:
         """What stands before its name in a drawing, where somebody has to act on it; else empty."""
-        symbols = {
-            "half_way": SYMBOLS_BETWEEN["half_way"],
-            "unreached": SYMBOL_UNREACHED,
-            "unsaved": SYMBOL_UNSAVED,
-        }
-        return symbols.get(self.worst, "")
+        if self.is_marked_unsaved:
+            return SYMBOL_UNSAVED
+        return {"half_way": SYMBOLS_BETWEEN["half_way"], "unreached": SYMBOL_UNREACHED}.get(self.worst, "")
+
+    @property
+    def is_marked_unsaved(self) -> bool:
+        """Whether a drawing marks it by its lines that are not saved: that it drifted stands at its ports."""
+        return self.unsaved and self.worst in ("unsaved", "drifted")
+
+    @property
+    def symbol_states(self) -> tuple[str, ...]:
+        """What its symbol stands for; with what stands at its ports, as that is not heard with its name."""
+        return self.states if self.is_marked_unsaved else (self.worst,)
 
     @property
     def states(self) -> tuple[str, ...]:
