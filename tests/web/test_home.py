@@ -83,7 +83,7 @@ def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Person
     _run(backend, "campus", RunStatus.NEEDS_APPROVAL)
     page = client.get("/").text
     assert "First steps" not in page  # all of them were gone
-    assert "no run has ended yet" in _card(page, "campus")
+    assert "its first run waits" in _card(page, "campus")
     assert "Waits gold … needs approval Last run none has ended yet" in _card(page, "campus"), _card(page, "campus")
 
 
