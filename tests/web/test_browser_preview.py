@@ -187,7 +187,9 @@ def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are
 
     def as_on_devices_themselves(route: Route) -> None:
         answer = route.fetch()
-        told = answer.text().replace(" data-said", ' data-said data-unless-accepted="Cannot start: unconfirmed"', 1)
+        told = answer.text()
+        if "accept_unconfirmed=yes" not in (route.request.post_data or ""):
+            told = told.replace(" data-said", ' data-said data-unless-accepted="Cannot start: unconfirmed"', 1)
         route.fulfill(response=answer, body=told)
 
     page.route("**/preview", as_on_devices_themselves)
@@ -203,6 +205,30 @@ def test_a_run_that_would_be_rejected_for_unconfirmed_lines_begins_once_they_are
     expect(why).to_be_hidden()
     accept.uncheck()
     expect(start).to_be_disabled()
+    one.require_sound()
+
+
+@pytest.mark.usefixtures("campus_addresses")
+def test_a_run_that_its_warnings_would_reject_is_not_started(site: Site, tab: Callable[..., Tab], ann: str) -> None:
+    one = tab()
+    one.log_in(ann, PASSWORD)
+    page = one.page
+    page.goto("/runs/new?network=campus&policy=campus-collaboration")
+    start = page.locator("#start-run")
+    expect(start).to_be_enabled(timeout=LONG_MS)
+    page.locator("#more > summary").click()
+    strict = page.get_by_role("checkbox", name="Warnings stand against it, too")
+    strict.check()
+    why = page.locator("#start-run-why a.wrong")
+    expect(why).to_have_text(
+        re.compile("Cannot start: \\d+ warnings, and “Warnings stand against it, too” is ticked")
+    )
+    expect(start).to_be_disabled()
+    why.click()
+    expect(strict).to_be_in_viewport()
+    strict.uncheck()
+    expect(start).to_be_enabled()
+    expect(why).to_be_hidden()
     one.require_sound()
 
 

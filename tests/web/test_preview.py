@@ -168,6 +168,8 @@ def test_lines_that_a_run_would_refuse_are_told_where_devices_are_reached_themse
     assert "▲ No errors" not in _plain(lab)
     assert "data-unless-accepted" not in lab
     assert "lines-unconfirmed" in lab, "it is told all the same"
+    taken = _preview(client, viewer, _form(network="real", accept_unconfirmed="yes"))
+    assert "data-unless-accepted" not in taken, "a run with the same choice enters them"
     assert _weights_of_doubtful_lines(backend, "campus") == {"info"}, "as the run has it"
     assert _weights_of_doubtful_lines(backend, "real") == {"warning"}
 

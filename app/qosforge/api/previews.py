@@ -61,6 +61,8 @@ class PreviewRequest:
     """The parameters of a preview. ``devices``: of these alone; ``live``: against what the devices hold now, which
     the call of this audit entry reads.
 
+    ``accepted``: lines that no published source confirms may be entered, as into emulated devices anyway.
+
     ``caller``: who waits for it. ``seconds``: its longest time, where a request has more. ``known``: against these
     configurations by device, of which ``unsaved`` lines were not saved; then no device is read.
     """
@@ -73,6 +75,7 @@ class PreviewRequest:
     known: Mapping[str, DeviceText] | None = None
     unsaved: Mapping[str, tuple[str, ...]] | None = None
     strict: bool = False
+    accepted: bool = False
     require_batfish: bool = False
     caller: str = ""
     seconds: float | None = None
@@ -289,7 +292,7 @@ class Previews:
             request.known,
             request.strict,
             request.unsaved,
-            lab_of(self._settings, sent.network) is not None,
+            request.accepted or lab_of(self._settings, sent.network) is not None,
         )
 
     def _network(self, name: str) -> _PickledNetwork:

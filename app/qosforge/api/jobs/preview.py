@@ -57,13 +57,13 @@ class PreviewJob:
     running: Mapping[str, DeviceText] | None
     strict: bool
     unsaved: Mapping[str, tuple[str, ...]] | None = None
-    emulated: bool = False
+    accepted: bool = False
 
     def key(self) -> str:
         """A hash of everything that the document depends on."""
         digests = {name: text.digest for name, text in (self.running or {}).items()}
         parts = [self.kind, release(), self.intent, self.digest, self.devices, digests, self.strict]
-        return hashlib.sha256(_canonical_text([*parts, self.unsaved, self.emulated]).encode()).hexdigest()
+        return hashlib.sha256(_canonical_text([*parts, self.unsaved, self.accepted]).encode()).hexdigest()
 
 
 def policy_digest(written: PolicySource) -> str:
@@ -114,7 +114,7 @@ def render_preview(job: PreviewJob) -> RenderedPreview:
         devices=job.devices,
         own_checks=_CHECKS[job.kind],
         strict=job.strict,
-        accepted=job.emulated,
+        accepted=job.accepted,
     )
     document = _DOCUMENTS[job.kind](checked)
     body = document.model_dump_json(by_alias=True).encode()
@@ -128,7 +128,7 @@ def render_share(job: PreviewJob) -> PreviewShare:
     network = _NETWORKS.get(job.digest, lambda: _unpickle_network(job.blob))
     loaded = _INTENTS.get(job.intent, lambda: load_policy(job.written))
     return preview_share(
-        check_policy(loaded, network, devices=job.devices, strict=job.strict, accepted=job.emulated)
+        check_policy(loaded, network, devices=job.devices, strict=job.strict, accepted=job.accepted)
     )
 
 

@@ -233,6 +233,7 @@ def _compiled(
             devices,
             known=known,
             unsaved=unsaved_lines(last_reads),
+            accepted=bool(form.accept_unconfirmed),
             caller=caller.name,
             seconds=None if end is None else max(0.0, end - time.monotonic()),
         )

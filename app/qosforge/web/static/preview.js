@@ -87,13 +87,10 @@ function gate(asked = false) {
   const coming = section.querySelector(".coming");
   const stopped = coming && "ended" in coming.dataset;
   const waits = !stores && (asked || (coming !== null && !stopped));
-  const accepted = document.getElementById("accept_unconfirmed");
   const errors = section.querySelector("[data-cannot]");
   const refused = standsBetween() ?? document.querySelector("#without-address[data-refuses]");
-  const simulated = stores ? null : document.querySelector("#new-run [name=judge][value=twin]:checked");
-  const unmeasured = simulated && section.querySelector("[data-unless-unmeasured]");
-  const unconfirmed = stores || accepted?.checked ? null : section.querySelector("[data-unless-accepted]");
-  const against = errors ?? refused ?? unmeasured ?? unconfirmed;
+  const choice = errors || refused || stores ? null : choiceAgainst();
+  const against = errors ?? refused ?? choice?.said ?? null;
   start.disabled = waits || against !== null;
   const why = document.getElementById("start-run-why");
   const link = why.querySelector("a.wrong");
@@ -117,12 +114,25 @@ function gate(asked = false) {
     link.textContent = refused.dataset.refuses;
     return;
   }
-  const field = unmeasured ? simulated : accepted;
-  const found = (errors ? section.querySelector("#preview-errors") : field) ?? against;
+  const found = choice?.field ?? section.querySelector("#preview-errors") ?? against;
   found.id ||= "what-is-against";
   link.href = `#${found.id}`;
-  const { cannot, unlessUnmeasured, unlessAccepted } = against.dataset;
-  link.textContent = cannot ?? (unmeasured ? unlessUnmeasured : unlessAccepted);
+  link.textContent = choice?.told ?? against.dataset.cannot;
+}
+
+// What stands against a run as the form has it: a choice there, and what the preview says of it.
+function choiceAgainst() {
+  const choices = [
+    ["#new-run [name=judge][value=twin]:checked", "data-unless-unmeasured"],
+    ["#accept_unconfirmed:not(:checked)", "data-unless-accepted"],
+    ["#strict:checked", "data-if-strict"],
+  ];
+  for (const [selector, name] of choices) {
+    const field = document.querySelector(selector);
+    const said = field && section.querySelector(`[${name}]`);
+    if (said) return { field, said, told: said.getAttribute(name) };
+  }
+  return null;
 }
 
 // The run that stands half-way, if the policy applies to a device that it left between two states: no other run is
@@ -141,8 +151,8 @@ function concerns(run) {
 }
 
 document.addEventListener("change", (event) => {
-  if (!event.target.matches("#accept_unconfirmed, #new-run [name=judge]")) return;
-  gate(section.querySelector("[data-said], [data-cannot]") === null);
+  if (event.target.matches("#accept_unconfirmed")) htmx.trigger(section, "accepted"); // it finds other things then
+  else if (event.target.matches("#strict, #new-run [name=judge]")) gate(section.querySelector("[data-said], [data-cannot]") === null);
 });
 
 function restore({ open, bodies, ticks, focus }) {

@@ -26,6 +26,7 @@ from qosforge.reports.grouped_findings import FindingGroup, GroupRow, group_find
 from qosforge.reports.preview import ClassDocument, DevicePreview, FindingDocument, PolicyPreview
 from qosforge.reports.proofs import Proofs, proof_of, proofs
 from qosforge.web.views.class_colours import class_colour
+from qosforge.web.views.run_form import Ticked
 
 MAX_WHOLE_DEVICES = 100
 """Devices that are previewed in one answer; more come in parts, which are shown as they are compiled."""
@@ -41,7 +42,7 @@ _Count = Annotated[int, Form(ge=0, le=100_000_000)]
 @dataclass(frozen=True)
 class PreviewForm:
     """Whose preview is asked for: of a stored ``policy``; without one of a ``text``, which messages call ``name``
-    and which has the includes of version ``number`` of policy ``begun``.
+    and which has the includes of version ``number`` of policy ``begun``. ``accept_unconfirmed`` is that of the run.
     """
 
     network: _Name
@@ -51,6 +52,7 @@ class PreviewForm:
     number: Annotated[int, Form()] = SHIPPED_VERSION
     policy: _Name = ""
     version: Annotated[str, Form(pattern=r"^(latest|[0-9]{1,9})$")] = LATEST
+    accept_unconfirmed: Ticked = ""
 
     @property
     def is_edited(self) -> bool:
