@@ -204,6 +204,15 @@ def test_a_policy_that_changes_nothing_is_told_as_it_was_measured(
     assert "“Now” is" not in panel
     assert "redicted" not in panel
     assert 'data-predicted="measured: 1 of 1 objectives met"' in predicted(client, session)
+    # Another policy found the same lines there and measured them: the policy's own measurement counts all the same.
+    other = store.create_run(NETWORK, "likewise", "f" * 64, {})
+    with store.stage(other.id, "measure-before", MeasurementSummary()) as summary:
+        summary.measurement = artifacts.put_text(measured.model_dump_json())
+    store.set_status(other.id, RunStatus.RUNNING)
+    store.set_status(other.id, RunStatus.NO_CHANGES)
+    assert f"measured by run {run.id[:13]}, " in words()
+    third = words(TEXT.replace("intent: remote-control", "intent: third"))
+    assert f"measured by run {other.id[:13]} of policy likewise," in third
     # What it asks for may change, and what devices hold may not: the measurement is judged anew.
     stricter = words(TEXT.replace("p99: 75 ms", "p99: 10 ms"))
     assert "✘ 1 of 1 objectives not met, measured by run" in stricter

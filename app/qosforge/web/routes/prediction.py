@@ -30,9 +30,10 @@ def predict(
     caller.require(Role.VIEWER, form.network)
     network = backend.networks.network(form.network)
     written = form.written(backend, caller)
-    if analyse_policy(written).problems:  # what is wrong is told above it, by the editor or the preview
+    reading = analyse_policy(written)
+    if reading.loaded is None:  # what is wrong is told above it, by the editor or the preview
         return page.answer("prediction/refused.html.j2", is_edited=form.is_edited)
-    job = submit_prediction(backend, network, written, person=caller.name)
+    job = submit_prediction(backend, network, written, reading.loaded.intent.intent, person=caller.name)
     return _state(page, network.name, job.key, job.progress)
 
 

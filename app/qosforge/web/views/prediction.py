@@ -39,6 +39,7 @@ from qosforge.reports.unjudged_trade_offs import (
     unjudged_trade_offs,
 )
 from qosforge.reports.verdict_rows import VerdictRow, rows_by_side
+from qosforge.runs.record.run import Run
 from qosforge.runs.views.last_measurement import LastMeasurement, last_measurement
 from qosforge.tester.measurement.document import Measurement, When
 from qosforge.tester.measurement.judging import ClassVerdict, verdicts
@@ -46,10 +47,14 @@ from qosforge.tester.measurement.judging import ClassVerdict, verdicts
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """The run of the last measurement that a prediction is compared with, and when it was created."""
+    """The run of the last measurement that a prediction is compared with, and when it was created.
+
+    ``policy`` names its policy where that is another one.
+    """
 
     run_id: str
     at: datetime
+    policy: str
 
 
 @dataclass(frozen=True)
@@ -119,8 +124,11 @@ class PredictionJob:
     progress: JobProgress
 
 
-def submit_prediction(backend: Backend, network: Network, written: PolicySource, *, person: str) -> PredictionJob:
+def submit_prediction(
+    backend: Backend, network: Network, written: PolicySource, policy: str, *, person: str
+) -> PredictionJob:
     """Submit the prediction of a policy on the last known configurations, unless it is under way or done.
+    ``policy`` is what its text calls it.
 
     Only the newest prediction of a person waits in the queue.
 
@@ -130,7 +138,7 @@ def submit_prediction(backend: Backend, network: Network, written: PolicySource,
     """
     store = backend.run_requests.store
     known = {name: read.text for name, read in last_known(store, backend.artifacts, network).items()}
-    last = last_measurement(store, network)
+    last = last_measurement(store, network, policy)
     parts = [
         release(),
         network.model_dump_json(by_alias=True),
@@ -194,12 +202,16 @@ def predict_view(
             else before_by_today(today),
             figures_by_class(prediction.measurement),
         ),
-        compared=ComparedRun(last.run.id, last.run.created) if last and before else None,
+        compared=_compared_run(last.run, compilation.intent.intent.intent) if last and before else None,
         stands=all(
             device.name in running and make_candidate(device, running[device.name]).empty
             for device in compilation.devices
         ),
     )
+
+
+def _compared_run(run: Run, policy: str) -> ComparedRun:
+    return ComparedRun(run.id, run.created, "" if run.policy == policy else run.policy)
 
 
 def _comparable(prediction: Measurement, measured: str) -> Measurement | None:
