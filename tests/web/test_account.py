@@ -150,7 +150,7 @@ def test_an_admin_manages_people(client: TestClient, persons: Persons) -> None:
     page = client.get("/users/ann").text
     assert "No role: this person can log in, but see nothing." in page
     given = client.post("/users/ann/grants", data={"network": "campus", "role": "approver"}, headers=session)
-    assert "approves and rejects runs of others" in given.text
+    assert "approves and declines runs of others" in given.text
     assert (
         "The password is set." in client.post("/users/ann/password", data={"password": NEW}, headers=session).text
     )

@@ -254,7 +254,7 @@ def test_approving_what_is_predicted_to_break_takes_a_reason(site: Site, tab: Op
     page.locator("#decision .hint").scroll_into_view_if_needed()
     phone.require_sound()
     approve.click()  # the browser leads to what is missing
-    comment = page.get_by_label("Why it is approved all the same")
+    comment = page.get_by_label("Comment")
     expect(comment).to_be_focused()
     expect(comment).to_have_js_property(
         "validationMessage", "Say why it is approved all the same: it is kept with the run."

@@ -189,7 +189,7 @@ def test_a_change_that_breaks_its_objective_is_taken_back_and_told_after_an_outa
     ann.context.set_offline(True)
     expect(ann.page.locator("#connection")).to_be_visible()
     bob.page.goto(ann.page.url)
-    bob.page.get_by_label("Why it is approved all the same").fill("to see it go back")
+    bob.page.get_by_label("Comment").fill("to see it go back")
     bob.page.get_by_role("button", name="Approve all the same").click()
     status(bob.page, "rolled back")
     status(ann.page, "needs approval")

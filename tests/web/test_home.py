@@ -73,7 +73,9 @@ def test_a_newcomer_is_told_what_to_do_first(client: TestClient, persons: Person
     page = client.get("/").text
     assert page.index("First steps") < page.index("Needs attention")  # nothing is known that could need any
     assert page.count('<span class="badge">done</span>') == 1  # there are networks
-    assert _card(page, "campus").startswith("campus 9 devices, 8 links ? not read yet"), _card(page, "campus")
+    card = _card(page, "campus")
+    assert card.startswith("campus 9 devices, 8 links ? not read yet"), card
+    assert card.endswith("Open no addresses"), "a run could read nothing there"
     store_reading = {"r1": backend.artifacts.put_text("hostname r1\n")}
     backend.database.transact(lambda connection: write_readings(connection, "campus", store_reading, NOW))
     page = client.get("/").text
@@ -159,13 +161,17 @@ def test_a_change_that_stands_though_it_breaks_objectives_needs_attention(
     persons.add("ann", Role.VIEWER).log_in(client)
     run = _run(backend, "campus", RunStatus.NO_CHANGES, Verdict.BROKEN)
     page = client.get("/").text
-    assert "needs a look" in _card(page, "campus")
+    assert _card(page, "campus").startswith("campus ▲ objectives broken")
     assert "Nothing waits." not in page
     listed = page[page.index('class="waits"') : page.index('id="networks"')]
     assert f'href="/runs/{run}?tab=objectives"' in listed
     assert "Objectives broken" in listed
     assert page.count("status-no_changes is-broken") == 2  # of the network's last run, and in the last runs
     assert "status-no_changes is-broken" in client.get("/runs").text
+    _run(backend, "campus", RunStatus.ROLLED_BACK)  # it left that as it is
+    page = client.get("/").text
+    listed = page[page.index('class="waits"') : page.index('id="networks"')]
+    assert f'href="/runs/{run}?tab=objectives"' in listed
     _run(backend, "campus", RunStatus.KEPT)  # nothing was measured of what the devices hold now
     page = client.get("/").text
     assert "? not compared since its last run" in _card(page, "campus")

@@ -29,6 +29,7 @@ from qosforge.settings import Settings
 from qosforge.web.site import create_site
 from qosforge.web.views.network_runs import MOST
 from tests.device_texts import said
+from tests.web.addresses import addresses
 from tests.web.people import Persons
 from tests.web.recorded import configured, record, startups
 
@@ -202,6 +203,11 @@ def _with_an_address(inventories: Path) -> None:
 
 
 def test_a_network_says_which_runs_are_not_over(site: TestClient, backend: Backend) -> None:
+    with addresses(backend.settings, "campus"):
+        _require_runs_told(site, backend)
+
+
+def _require_runs_told(site: TestClient, backend: Backend) -> None:
     store = backend.run_requests.store
     texts = startups(backend.networks.network("campus"))
     record(store, backend.artifacts, "campus", texts, RunStatus.FAILED)
@@ -213,6 +219,8 @@ def test_a_network_says_which_runs_are_not_over(site: TestClient, backend: Backe
     store.set_status(waits, RunStatus.NEEDS_APPROVAL, waits_for="approval")
     told = _overview(site)
     assert "… silver needs approval. It holds no device meanwhile. Open the run" in told
+    listed = _words(site.get("/networks").text)
+    assert re.search(r"campus-collaboration ✘ failed waits: silver … needs approval", listed), listed
     assert "Changes open ✔ may begin 1 run waits, and holds no device" in told
     form = _words(site.get("/runs/new?network=campus").text)
     assert "silver needs approval" in form

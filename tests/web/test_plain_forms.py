@@ -87,7 +87,7 @@ def test_a_run_is_rejected_cancelled_and_tried_again(backend: Backend, enter: As
     ann = saved(enter("ann", Role.OPERATOR), "Save and start a run").press("Start run")
     run = ann.path.rpartition("/")[2]
     wait_for_approval(backend, run)
-    assert enter("bob", Role.APPROVER).open(f"/runs/{run}").press("Reject", comment="not today").status == 200
+    assert enter("bob", Role.APPROVER).open(f"/runs/{run}").press("Decline", comment="not today").status == 200
     assert backend.run_requests.run(run).status is RunStatus.CANCELLED
     eve = enter("eve", Role.OPERATOR).open(f"/runs/{run}").press("Try again")
     assert (eve.status, backend.run_requests.run(run).status) == (200, RunStatus.PENDING)

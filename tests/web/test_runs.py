@@ -187,7 +187,7 @@ def test_an_order_says_what_the_network_asks_for(client: TestClient, enter: Ente
     assert "Whoever wrote the policy, or created, retried or cancelled the run, cannot approve it." in page
     assert "Changes may begin at any time" in page
     nothing = told(client.get("/runs/new?network=itesm&policy=itesm-paper"))
-    assert "no check with an objective: nothing is measured, and the change is kept" in nothing
+    assert "no measurement of a class with an objective: nothing is measured, and the change is kept" in nothing
     assert "Kept only if" not in nothing
 
 
@@ -462,7 +462,7 @@ def test_a_refusal_says_why(client: TestClient, enter: Enter, backend: Backend) 
     assert "“Try again” asks for an approval again." in page
     root = enter("root", Role.ADMIN)
     log = told(client.get("/calls", headers=root))
-    assert re.search(r"Reject a run policy: \S+ comment: exam week", log)
+    assert re.search(r"Decline a run policy: \S+ comment: exam week", log)
 
 
 def test_what_the_state_does_not_allow_is_not_offered_and_refused(

@@ -300,7 +300,7 @@ def _of_networks(text: Text) -> Phrases:
         ("POST", "/sweeps", text("Start a sweep")),
         ("POST", "/runs", text("Start a run")),
         ("POST", "/runs/{run}/approve", text("Approve a run")),
-        ("POST", "/runs/{run}/reject", text("Reject a run")),
+        ("POST", "/runs/{run}/reject", text("Decline a run")),
         ("POST", "/runs/{run}/cancel", text("Cancel a run")),
         ("POST", "/runs/{run}/pause", text("Pause a run")),
         ("POST", "/runs/{run}/resume", text("Resume a run")),
