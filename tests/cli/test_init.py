@@ -115,3 +115,42 @@ def test_it_asks_on_a_terminal(qosforge: Command, tmp_path: Path, monkeypatch: p
         "FastEthernet0/0": {"lan"},
         "Serial0/0": {"uplink"},
     }
+
+
+def test_a_wrong_answer_is_told_and_asked_again(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_ports = ["100 Mb/s", "FastEthernet0/0", "fast", "100 Mb/s", "Serial0/0", "2 Mb/s"]
+    answers = iter(["r1", "junos", "cisco_ios", "12.4", "192.0.2.1", *of_ports, ""])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", lambda *_, **__: next(answers))
+    ended = qosforge("init", tmp_path / "office")
+    assert ended.code == 0, ended.stderr
+    wrong = [line.strip() for line in ended.stderr.splitlines()]
+    assert "junos" in wrong[0]
+    assert wrong[1].startswith("'100 Mb/s' is a rate")
+    assert "'fast' is not a rate" in wrong[2]
+
+
+def test_a_folder_that_exists_is_refused_before_anything_is_asked(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", lambda *_, **__: pytest.fail("it asks"))
+    ended = qosforge("init", tmp_path)
+    assert ended.code == 2
+    assert "there is something already" in ended.stderr
+
+
+def test_to_leave_the_questions_is_an_interrupt(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(*_: object, **__: object) -> str:
+        raise typer.Abort
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "prompt", leave)
+    ended = qosforge("init", tmp_path / "office")
+    assert ended.code == 130
+    assert "interrupted" in ended.stderr
+    assert "report it" not in ended.stderr

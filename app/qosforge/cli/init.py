@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,10 @@ from qosforge.cli.inventory import tell_namesake
 from qosforge.cli.options import AsJson
 from qosforge.cli.output import print_json
 from qosforge.cli.terminal import hide_progress, out
-from qosforge.deploy.first_network import FirstDevice, emulated_platforms, write_first_network
-from qosforge.errors import InputError, Place
+from qosforge.deploy.first_network import FirstDevice, emulated_platforms, require_new, write_first_network
+from qosforge.errors import InputError, Place, QosforgeError
 from qosforge.platforms.base import installed, platform
+from qosforge.units import parse_rate
 
 POLICY = "policy.yaml"
 """The policy's file in the folder of the network."""
@@ -56,6 +58,7 @@ def init(
     Of two devices with an uplink each, the uplinks are the ends of one link. The network is read-only for devices
     that have a hostname, until its changes.yaml says otherwise.
     """
+    require_new(folder)
     if devices:
         described = _described(devices, hosts or [], lan or [], uplink or [])
     elif hosts or lan or uplink:
@@ -131,18 +134,34 @@ def _asked() -> list[FirstDevice]:
             if found:
                 return found
             continue
-        platform_id = _ask(f"Its platform ({known})", default=emulated[0])
+        platform_id = _ask(f"Its platform ({known})", default=emulated[0], check=platform)
         family = platform(platform_id, name).family
         image = _ask("Its software", default=family.images[0])
         reach = "Name or address to reach it"
         host = _ask(f"{reach} (empty: it is emulated in the lab)" if platform_id in emulated else reach, default="")
-        lan = _ask("A port towards users")
-        lan_rate = _ask("Its rate", default="100 Mb/s")
-        uplink = _ask("A port towards the rest of the network")
-        uplink_rate = _ask("Its rate", default="100 Mb/s" if family.switches else "2 Mb/s")
+        lan = _ask("A port towards users, such as Fa0/0", check=_port)
+        lan_rate = _ask("Its rate", default="100 Mb/s", check=parse_rate)
+        uplink = _ask("A port towards the rest of the network", check=_port)
+        uplink_rate = _ask("Its rate", default="100 Mb/s" if family.switches else "2 Mb/s", check=parse_rate)
         found.append(FirstDevice(name, platform_id, image, host or None, {lan: lan_rate}, {uplink: uplink_rate}))
 
 
-def _ask(question: str, default: str | None = None) -> str:
-    shown = bool(default)
-    return str(typer.prompt(question, default=default, show_default=shown, err=True)).strip()
+def _ask(question: str, default: str | None = None, check: Callable[[str], object] | None = None) -> str:
+    """An answer that ``check`` raises no error about: what is wrong is told, and asked again."""
+    while True:
+        answer = str(typer.prompt(question, default=default, show_default=bool(default), err=True)).strip()
+        try:
+            if check is not None:
+                check(answer)
+        except (QosforgeError, ValueError) as error:
+            typer.echo(f"  {error}", err=True)
+        else:
+            return answer
+
+
+def _port(name: str) -> None:
+    try:
+        parse_rate(name)
+    except ValueError:
+        return
+    raise InputError(f"{name!r} is a rate", hint="name the port first")

@@ -160,8 +160,10 @@ def _top(
         if context.invoked_subcommand is not None:
             raise InputError("--explain stands alone", hint="see `qosforge --help`")
         print_explanation(code, as_json=as_json)
-    elif as_json or context.invoked_subcommand is None:
+    elif as_json:
         raise InputError("--json belongs behind a command, or to --explain", hint="see `qosforge --help`")
+    elif context.invoked_subcommand is None:
+        raise InputError("no command is given", hint="see `qosforge --help`")
 
 
 def main() -> None:
@@ -173,6 +175,8 @@ def main() -> None:
             code = command_line(words)(prog_name="qosforge", standalone_mode=False)
         if code == Interrupted.exit_code:  # what typer makes of an interrupt
             raise interrupted()
+    except typer.Abort:  # at a question: an interrupt, or nobody is there to answer
+        _fail(interrupted())
     except QosforgeError as error:
         _fail(error)
     except typer.TyperException as wrong:

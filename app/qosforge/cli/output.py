@@ -216,9 +216,11 @@ def print_finding_summary(findings: Iterable[Finding], run_id: str) -> None:
         line.append(f"{code}  ", style="bold")
         line.append(f"{devices}: " if devices else "")
         line.append(first.message)
-        out.print(line, no_wrap=True, overflow="ellipsis")
+        print_prose(line, hanging=8)
     if grave or notes:
-        total = f"{counted(sum(map(len, grave.values())), 'finding')} and {notes} for information"
+        many = sum(map(len, grave.values()))
+        kinds = f" of {counted(len(grave), 'kind')}" if len(grave) < many else ""
+        total = f"{counted(many, 'finding')}{kinds} and {notes} for information"
         out.print(Text(f"{total}: qosforge show {run_id}", style="dim"))
     if grave:
         out.print(EXPLAIN)

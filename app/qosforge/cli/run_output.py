@@ -115,8 +115,9 @@ def print_end(report: RunReport, where: str) -> None:
     )
     for label, outcome in outcomes.items():
         if outcome:
+            left = label == "predicted" and outcome == "inconclusive" and report.is_left_to_run
             line.append(f"  {label} ", style="default")
-            line.append(outcome, style=f"bold {STYLE[outcome]}")
+            line.append("left to the run" if left else outcome, style=f"bold {STYLE[outcome]}")
     out.print(line)
     if report.left_out:
         print_prose(Text(f"left out: {', '.join(report.left_out)}; {report.reason_hint}", style="yellow"), 2)

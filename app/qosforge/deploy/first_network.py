@@ -86,6 +86,16 @@ def emulated_platforms() -> tuple[str, ...]:
     return tuple(name for name in sorted(installed()) if platform(name).family.emulated_start is not None)
 
 
+def require_new(folder: Path) -> None:
+    """Refuse a folder that exists.
+
+    Raises:
+        InputError: it does.
+    """
+    if folder.exists():
+        raise InputError("there is something already", Place(file=str(folder)), "name a folder that does not exist")
+
+
 def write_first_network(folder: Path, devices: Sequence[FirstDevice], policy: str) -> Path:
     """Make the folder of a network with a policy in it, a file of the name ``policy``; its path.
 
@@ -95,8 +105,7 @@ def write_first_network(folder: Path, devices: Sequence[FirstDevice], policy: st
     Raises:
         InputError, InputErrors: a device is described wrong, or something is there already; nothing is written.
     """
-    if folder.exists():
-        raise InputError("there is something already", Place(file=str(folder)), "name a folder that does not exist")
+    require_new(folder)
     for device in devices:
         if len(device.lan) < 1 or len(device.uplink) != 1:
             hint = "give it ports towards users, and one uplink: policies are about where traffic queues"

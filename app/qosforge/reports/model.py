@@ -195,6 +195,11 @@ class RunReport(BaseModel):
         """Return what all predicted verdicts come to; ``None`` when nothing was predicted."""
         return _overall(self.verdicts_predicted)
 
+    @property
+    def is_left_to_run(self) -> bool:
+        """Whether the bounds that the prediction leaves open are, because the run measures longer."""
+        return self.prediction is not None and self.prediction.left_to_run is not None
+
     def outcome_after(self) -> Outcome | None:
         """Return what all verdicts after the push come to; ``None`` when nothing was judged."""
         return _overall(self.verdicts_after)
