@@ -13,7 +13,19 @@ from xml.etree.ElementTree import parse
 import pytest
 
 from .conftest import Approver, Instance, commit, git
-from .pipelines import GITHUB, GITLAB, carry_out, github_job, gitlab_job, read
+from .pipelines import (
+    ACTION,
+    GITHUB,
+    GITLAB,
+    LOCAL_ACTION,
+    Job,
+    action_steps,
+    carry_out,
+    component,
+    github_job,
+    gitlab_job,
+    read,
+)
 
 POLICY = Path("policies") / "remote-control.yaml"
 
@@ -42,22 +54,31 @@ def edit(folder: Path, old: str, new: str, *, committed: bool = True) -> None:
 
 
 def test_the_files_are_what_the_platforms_take() -> None:
-    workflow, pipeline = read(GITHUB), read(GITLAB)
+    workflow, action, pipeline = read(GITHUB), read(ACTION), read(GITLAB)
     assert set(workflow["jobs"]) == {"lint", "preview", "deploy"}
     for job in workflow["jobs"].values():
         assert {"runs-on", "steps", "if"} <= job.keys()
-        assert all(("uses" in step) != ("run" in step) for step in job["steps"])
-        used = [step["uses"] for step in job["steps"] if "uses" in step]
-        assert all(action.startswith(("actions/", "github/")) for action in used), "the platform's own alone"
-        assert all(re.search("@[0-9a-f]{40}$", action) for action in used), "by commit: a tag can be moved"
-    assert {name for name, job in pipeline.items() if isinstance(job, dict) and "script" in job} == {
-        "lint",
-        "preview",
-        "deploy",
-    }
-    assert {job["stage"] for job in pipeline.values() if isinstance(job, dict) and "script" in job} <= set(
-        pipeline["stages"]
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert all(("uses" in step) != ("run" in step) for step in [*steps, *action["runs"]["steps"]])
+    assert all(step["shell"] == "bash" for step in action["runs"]["steps"] if "run" in step), (
+        "none is the usual one"
     )
+    used = [step["uses"] for step in [*steps, *action["runs"]["steps"]] if "uses" in step]
+    others = [one for one in used if one != LOCAL_ACTION]
+    assert all(one.startswith(("actions/", "github/")) for one in others), "the platform's own alone"
+    assert all(re.search("@[0-9a-f]{40}$", one) for one in others), "by commit: a tag can be moved"
+    assert all("${{" not in step.get("run", "") for step in action["runs"]["steps"]), "no input is a shell's words"
+    jobs = component(policy="a.yaml", network="a")
+    assert set(jobs) == {"qosforge:lint", "qosforge:preview", "qosforge:deploy"}
+    assert {job["stage"] for job in jobs.values()} <= set(pipeline["stages"])
+    assert "voice:deploy" in component(policy="a.yaml", network="a", name="voice")
+
+
+def test_the_action_refuses_what_it_cannot_do(project: Path) -> None:
+    given = {"do": "destroy", "policy": "a.yaml", "network": "a", "server": "http://127.0.0.1:9", "token": "t"}
+    ended = carry_out(Job(action_steps(given), {}), project, {})
+    assert not ended.good
+    assert "::error::do is check, preview or deploy, not 'destroy'" in ended.printed
 
 
 def test_github_checks_previews_and_deploys(instance: Instance, project: Path) -> None:
@@ -112,10 +133,11 @@ def test_gitlab_comments_and_fails_with_the_verdict(instance: Instance, project:
     assert notes[0][2] == (project / "preview.md").read_text()
 
     approver = Approver(instance, restart=True)  # which a job that waits survives
-    ended = carry_out(gitlab_job("deploy", instance.project()), project, given)
+    ended = carry_out(gitlab_job("deploy", instance.project(), ticket="CHG 7"), project, given)
     approver.join()
     assert not ended.good
     assert approver.approved is not None, ended.printed
+    assert approver.approved["ticket"] == "CHG 7"
     assert approver.approved["source"]["dirty"] == "yes"
     failures = [case.get("name") for case in parse(project / "verdict.xml").iter("testcase") if len(case)]
     assert any("delay p99" in str(name) for name in failures)
