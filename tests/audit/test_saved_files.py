@@ -105,6 +105,7 @@ def test_a_folder_without_configurations_is_told(qosforge, tmp_path: Path) -> No
     assert ended.code == 2
     assert "no configuration of a device is here (notes.txt: no line tells the platform)" in ended.stderr
     assert "show running-config" in ended.stderr
+    assert "--platform FILE=PLATFORM (catalyst_2950, " in ended.stderr
 
 
 def test_a_file_whose_lines_tell_no_platform_is_read_as_the_one_that_is_named(

@@ -158,3 +158,12 @@ def test_an_incomplete_configuration_says_so_in_a_comment(qosforge: Command, tmp
 def test_no_file_is_written_where_warnings_stand_against_it(qosforge: Command, tmp_path: Path) -> None:
     assert qosforge("compile", POLICY, "-d", "s2950", "--strict", "--output", tmp_path / "out").code == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_the_name_of_a_shipped_policy_is_no_file(
+    qosforge: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = qosforge("lint", "rfc4594-4")
+    assert ended.code == 2
+    assert "qosforge policy show rfc4594-4 --yaml > rfc4594-4.yaml" in ended.stderr

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from qosforge.deploy.driver_and_platform import require_installed
+from qosforge.errors import InputError, Place
 from qosforge.intent.loader import LoadedIntent, load_intent
+from qosforge.intent.policy_source import shipped_policies
 from qosforge.inventory.loader import load_network
 from qosforge.inventory.models import Network
 from qosforge.resources import root
@@ -60,6 +62,9 @@ def load(policy: Path, network: Path | None, parameters: list[str] | None) -> tu
         InputError, InputErrors: either is wrong, or a device has a platform or driver that is not installed.
     """
     folder = network_folder(network)
+    if not policy.exists() and (name := policy.stem) in shipped_policies():
+        hint = f"{name} is built in; to have it as a file: qosforge policy show {name} --yaml > {name}.yaml"
+        raise InputError("there is no such file", Place(file=str(policy)), hint)
     loaded, net = load_intent(policy, parameters or ()), load_network(folder)
     require_installed(net, folder)
     return loaded, net

@@ -82,4 +82,7 @@ def require_configuration(read: Sequence[RunningConfiguration], notes: Sequence[
     if not read:
         why = "; ".join(note.message for note in notes[:3])
         message = f"no configuration of a device is here{f' ({why})' if why else ''}"
-        raise InputError(message, Place(file=where), HOW_TO_SAVE)
+        named = next((note for note in notes if note.topic is Topic.UNKNOWN_PLATFORM), None)
+        known = named.hint.removeprefix("give --platform: ") if named else ""
+        told = f"; of one whose lines do not tell it: --platform FILE=PLATFORM ({known})" if known else ""
+        raise InputError(message, Place(file=where), f"{HOW_TO_SAVE}{told}")
