@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.campus import bare_configuration
-from qosforge.findings import Severity
 from qosforge.finding_rows import gather_findings
+from qosforge.findings import Severity
 from qosforge.intent.loader import load_intent
 from qosforge.inventory.loader import load_network
 from qosforge.platforms.masked_findings import mask_findings
