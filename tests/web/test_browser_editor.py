@@ -252,7 +252,7 @@ def test_a_sum_over_100_opens_the_class_that_was_changed(tab: Callable[..., Tab]
     text = page.get_by_label("Text of the policy")
     text.fill(_text(page).replace("percent: 70", "percent: 30"))
     expect(page.locator("#problem-list")).to_be_empty()
-    expect(preview).to_have_text("No errors")
+    expect(preview).to_have_text("✔ No errors")
     preview.click()
     expect(page.get_by_role("heading", name="Preview on campus")).to_be_in_viewport()
     text.fill(_text(page).replace("percent: 30", "percent: 70"))
