@@ -9,6 +9,7 @@ from types import MappingProxyType
 from qosforge.discovery.facts import Note, Topic
 from qosforge.errors import InputError, Place
 from qosforge.importing.running_configuration import PlatformNotTold, RunningConfiguration, read_configuration
+from qosforge.platforms.base import installed
 
 LARGEST = 16 * 2**20
 """Bytes of a configuration file; the largest devices print a few megabytes."""
@@ -82,7 +83,8 @@ def require_configuration(read: Sequence[RunningConfiguration], notes: Sequence[
     if not read:
         why = "; ".join(note.message for note in notes[:3])
         message = f"no configuration of a device is here{f' ({why})' if why else ''}"
-        named = next((note for note in notes if note.topic is Topic.UNKNOWN_PLATFORM), None)
-        known = named.hint.removeprefix("give --platform: ") if named else ""
-        told = f"; of one whose lines do not tell it: --platform FILE=PLATFORM ({known})" if known else ""
-        raise InputError(message, Place(file=where), f"{HOW_TO_SAVE}{told}")
+        hint = HOW_TO_SAVE
+        if any(note.topic is Topic.UNKNOWN_PLATFORM for note in notes):
+            known = ", ".join(sorted(installed()))
+            hint += f"; of one whose lines do not tell it: --platform FILE=PLATFORM ({known})"
+        raise InputError(message, Place(file=where), hint)
