@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from qosforge.compiler.scope_resolution import devices_in
 from qosforge.deploy.route import devices_without_address, lab_of
@@ -47,6 +48,13 @@ def no_address_at_all(settings: Settings, network: Network) -> InputError | None
         "the one device has no address" if len(missing) == 1 else f"all {len(missing)} devices have no address"
     )
     return InputError(message, Place(path="network"), _address_hint(settings, network))
+
+
+def lacks_addresses(settings: Settings, network: Network) -> bool:
+    """Whether no device of a network has an address; a lab that is damaged is told elsewhere."""
+    with suppress(InputError):
+        return no_address_at_all(settings, network) is not None
+    return False
 
 
 def _address_hint(settings: Settings, network: Network) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, get_args
 
@@ -21,12 +20,11 @@ from qosforge.deploy.inspection import Subject
 from qosforge.deploy.route import lab_of
 from qosforge.device_state.drift_watch import LEAST_MINUTES, MOST_MINUTES, drift_watch
 from qosforge.device_state.qos_state import QosStatus
-from qosforge.errors import InputError
 from qosforge.inventory.catalogue import InventoryBroken
 from qosforge.inventory.models import Network
 from qosforge.inventory.reach import Transport
 from qosforge.platforms.base import installed
-from qosforge.runs.requests.addresses import no_address_at_all
+from qosforge.runs.requests.addresses import lacks_addresses, no_address_at_all
 from qosforge.runs.workflow.rules import NetworkRules
 from qosforge.web.pages import ThePage, sees
 from qosforge.web.views.network_graph import FEW_DEVICES, MANY_DEVICES, network_graph, network_outline
@@ -67,12 +65,7 @@ def list_networks(page: ThePage, caller: Caller, backend: TheBackend) -> Respons
 
 def _unaddressed(backend: Backend, networks: Iterable[Network]) -> frozenset[str]:
     """The networks of which no device has an address; one whose lab is damaged says so on its own page."""
-    found: set[str] = set()
-    for network in networks:
-        with suppress(InputError):
-            if no_address_at_all(backend.settings, network) is not None:
-                found.add(network.name)
-    return frozenset(found)
+    return frozenset(network.name for network in networks if lacks_addresses(backend.settings, network))
 
 
 @router.post("/networks", dependencies=sees(Role.ADMIN, everywhere=True))

@@ -17,7 +17,7 @@ from qosforge.api.run_pages import visible_networks
 from qosforge.artifacts.store import ArtifactCorrupt, ArtifactMissing
 from qosforge.device_state.drift_watch import DriftState, DriftWatch, drift_watches
 from qosforge.device_state.summaries import KnownDrift
-from qosforge.errors import InputError, QosforgeError
+from qosforge.errors import QosforgeError
 from qosforge.inventory.catalogue import Networks
 from qosforge.inventory.models import Network
 from qosforge.runs.record.outlines import RunOutline, newest_runs
@@ -26,7 +26,7 @@ from qosforge.runs.record.run import Run
 from qosforge.runs.record.standing import standing_runs
 from qosforge.runs.record.store import RunUnknown
 from qosforge.runs.record.tables import IN_FORCE, RunStatus, Verdict
-from qosforge.runs.requests.addresses import no_address_at_all
+from qosforge.runs.requests.addresses import lacks_addresses
 from qosforge.runs.requests.change_size import ChangeSize, change_size
 from qosforge.runs.views.progress import progress
 from qosforge.runs.views.report import last_findings
@@ -259,9 +259,7 @@ class Overview:
     def lacks_addresses(self, name: str) -> bool:
         """Whether nothing says where the devices of a network are reached."""
         network = self.inventory(name)
-        with suppress(InputError):  # its lab is damaged: its own page says so
-            return network is not None and no_address_at_all(self.backend.settings, network) is not None
-        return False
+        return network is not None and lacks_addresses(self.backend.settings, network)
 
     @property
     def failed(self) -> tuple[RunOutline, ...]:
